@@ -1,0 +1,88 @@
+"""Which words of a source file are worth a look. Built once; answers are cached per word."""
+
+from __future__ import annotations
+
+import re
+
+from musa_port.cuda import registry
+from musa_port.cuda.features import Features
+from musa_port.mappings import Row
+from musa_port.names import Names
+
+#: Words that make a file worth parsing although they are no names: includes of files that may be renamed.
+_TRIGGERS = frozenset({b"cu", b"cuh", b"mu", b"muh"})
+_NAME = re.compile(rb"[A-Za-z_]\w*")
+
+
+class Vocabulary:
+    """Knows candidates (names that some table, family rule or feature speaks of) and the rules' trigger words."""
+
+    def __init__(self, names: Names, features: Features) -> None:
+        self.names = names
+        self.features = features
+        self._cache: dict[bytes, int] = {}
+        self._segments = _path_segments(names)
+
+    def knows(self, word: bytes) -> int:
+        """0 for words of no interest, 1 for candidates, 2 for trigger words only."""
+        kind = self._cache.get(word)
+        if kind is None:
+            kind = self._cache[word] = self._classify(word)
+        return kind
+
+    def is_candidate(self, word: bytes) -> bool:
+        return self.knows(word) == 1
+
+    def _classify(self, word: bytes) -> int:
+        if not word.isascii():
+            return 0
+        name = word.decode()
+        if self._is_name(name):
+            return 1
+        return 2 if word in registry.word_extractors or word in _TRIGGERS else 0
+
+    def _is_name(self, name: str) -> bool:
+        names = self.names
+        row = names.identifiers.get(name)
+        if row is not None:
+            return name in names.forced or changes(row)
+        return (
+            name in self._segments
+            or name in names.methods
+            or name in names.environment
+            or self.features.find(name) is not None
+            or names.suspect(name)
+            or names.find(name) is not None
+            or names.family(name) is not None
+            or name in names.keep
+        )
+
+    def is_alias(self, name: str, body: bytes) -> bool:
+        """Whether `#define name body` only gives a name of one side the name of the other side, or its own."""
+        if not _NAME.fullmatch(body):
+            return False
+        target = body.decode()
+        row = self.names.find(name)
+        if target == name or (row is not None and row.musa == target):
+            return True
+        family = self.names.family(name)
+        if family is not None and target.startswith(family.replacement):
+            return True
+        inverse = self.names.find(target)
+        return inverse is not None and inverse.musa == name
+
+
+def changes(row: Row) -> bool:
+    """Whether a row has anything to say: another name, or a remark."""
+    return row.musa != row.cuda or row.flag != "" or row.confidence in ("unknown", "none")
+
+
+def _path_segments(names: Names) -> frozenset[str]:
+    """One word of each qualified name by which it is noticed."""
+    words = set()
+    for row in names.paths.values():
+        if not changes(row):
+            continue
+        cuda, musa = row.cuda.split("::"), row.musa.split("::")
+        words.add(next((a for a, b in zip(cuda, musa) if a and a != b), cuda[-1] or cuda[0]))
+    return frozenset(words)
