@@ -210,7 +210,8 @@ def _add(names: Names, row: Row, replace: bool = False) -> None:
         put(names.paths, row.cuda)
         _add_suffixes(names, row)
     elif row.kind == "namespace" and row.cuda.endswith("::"):
-        put(names.paths, row.cuda[:-2])
+        row = row._replace(cuda=row.cuda[:-2], musa=row.musa[:-2])
+        put(names.paths, row.cuda)
     elif row.cuda == "libcudacxx cuda::std":
         put(names.paths, "cuda::std")
     elif _IDENTIFIER.fullmatch(row.cuda) and (replace or _is_api_name(row)):

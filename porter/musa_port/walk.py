@@ -128,6 +128,8 @@ class _Selection:
     """`--include` and `--exclude`, in the language of .gitignore."""
 
     def __init__(self, options: Options) -> None:
+        #: Vendored libraries met so far, by folder: each is reported once.
+        self.vendored: set[str] = set()
         self._include = _spec("--include", options.include)
         self._exclude = _spec("--exclude", options.exclude)
 
@@ -160,14 +162,15 @@ def _entry(root: Path, path: str, options: Options, selection: _Selection) -> En
     if selection.excluded(path):
         return Entry(path, path, "other", size, FileStatus.SKIPPED, "excluded by --exclude")
     if suffix in C_FAMILY or suffix in NATIVE:
-        return _source(full, path, suffix, size, options, selection.included(path))
+        return _source(full, path, suffix, size, options, selection)
     if suffix in _OTHER_LANGUAGES and size <= options.max_file_size and _holds_cuda(full):
         reason = f"{suffix} sources are not ported"
         return Entry(path, path, "other", size, FileStatus.SKIPPED, reason, "other-language", f"{path} uses CUDA; {reason}")
     return Entry(path, path, "other", size, FileStatus.COPIED)
 
 
-def _source(full: Path, path: str, suffix: str, size: int, options: Options, included: bool | None) -> Entry:
+def _source(full: Path, path: str, suffix: str, size: int, options: Options, selection: _Selection) -> Entry:
+    included = selection.included(path)
     skip = Entry(path, path, "c-family", size, FileStatus.SKIPPED, indexed=True)
     native = (suffix in RENAMED) if options.reverse else (suffix in NATIVE)
     if "cpp" not in options.only:
@@ -176,9 +179,13 @@ def _source(full: Path, path: str, suffix: str, size: int, options: Options, inc
         skip.reason, skip.rule = "is native already", "native-source"
     elif included is False:
         skip.reason = "not selected by --include"
-    elif not included and (library := _vendored(path)):
-        skip.reason, skip.rule, skip.indexed = f"vendored {library}", "vendored-library", False
-        skip.note = f"{library} is replaced by {COUNTERPARTS[library]} on MUSA"
+    elif not included and (folder := _vendored(path)):
+        library = posixpath.basename(folder)
+        skip.reason, skip.indexed = f"vendored {library}", False
+        if folder not in selection.vendored:
+            selection.vendored.add(folder)
+            skip.rule = "vendored-library"
+            skip.note = f"{folder} is left: {COUNTERPARTS[library.lower()]} takes its place on MUSA"
     elif size > options.max_file_size:
         skip.reason, skip.rule, skip.indexed = f"larger than {options.max_file_size:,} bytes", "too-large", False
     else:
@@ -216,11 +223,11 @@ def renamed(path: str, options: Options) -> str:
 
 
 def _vendored(path: str) -> str:
-    """The name of the replaced library that the file belongs to, or ""."""
+    """The folder of the replaced library that the file belongs to, or ""."""
     parts = path.split("/")[:-1]
-    for parent, child in zip(parts, parts[1:]):
+    for depth, (parent, child) in enumerate(zip(parts, parts[1:]), 2):
         if parent.lower() in _THIRD_PARTY and child.lower() in COUNTERPARTS:
-            return child.lower()
+            return "/".join(parts[:depth])
     return ""
 
 

@@ -30,7 +30,7 @@ class Directive(NamedTuple):
 
 
 class Macro(NamedTuple):
-    """One `#define`. `kind` is alias, setting (no body) or definition; `parameters` is None for object-like macros."""
+    """One `#define`. `kind` is as `Vocabulary.macro_kind` says; `parameters` is None for object-like macros."""
 
     name: str
     kind: str

@@ -159,10 +159,7 @@ def _note_macro(state: Scan, directive: Directive) -> None:
     if match.group(2) is not None:
         parameters = tuple(part.strip().decode("utf-8", "replace") for part in match.group(3).split(b","))
     body = _body(state.data, match.end(), directive.end)
-    if not body:
-        kind = "setting"
-    else:
-        kind = "alias" if state.vocabulary.is_alias(name, body) else "definition"
+    kind = state.vocabulary.macro_kind(name, body)
     if state.vocabulary.is_candidate(match.group(1)):
         state.facts.macros.append(Macro(name, kind, parameters, directive.start, directive.end))
     elif b"#" in body:

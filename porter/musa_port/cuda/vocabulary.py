@@ -57,19 +57,30 @@ class Vocabulary:
             or name in names.keep
         )
 
-    def is_alias(self, name: str, body: bytes) -> bool:
-        """Whether `#define name body` only gives a name of one side the name of the other side, or its own."""
+    def macro_kind(self, name: str, body: bytes) -> str:
+        """What `#define name body` is, the body being without comments.
+
+        setting     no body: it switches something in the SDK's headers, or in the project's
+        alias       gives a name of one side the name of the other side, or its own
+        sdk         gives an API name another API name, as the SDK's headers do for versioned functions
+        definition  anything else: the project defines the name
+        """
+        if not body:
+            return "setting"
         if not _NAME.fullmatch(body):
-            return False
+            return "definition"
         target = body.decode()
-        row = self.names.find(name)
-        if target == name or (row is not None and row.musa == target):
-            return True
+        row, inverse = self.names.find(name), self.names.find(target)
         family = self.names.family(name)
-        if family is not None and target.startswith(family.replacement):
-            return True
-        inverse = self.names.find(target)
-        return inverse is not None and inverse.musa == name
+        if target == name or _leads(row, target) or _leads(inverse, name):
+            return "alias"
+        if row is None and family is not None and family.rename(name) == target:
+            return "alias"
+        return "sdk" if name in self.names.identifiers and target in self.names.identifiers else "definition"
+
+
+def _leads(row: Row | None, target: str) -> bool:
+    return row is not None and row.musa == target
 
 
 def changes(row: Row) -> bool:

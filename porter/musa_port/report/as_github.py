@@ -66,7 +66,7 @@ def _command(command: str, properties: dict[str, str | int], message: str) -> st
 def _prefix(source: str) -> str:
     """What leads from the root of the checkout to the source tree."""
     workspace = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd())
-    absolute = Path(os.path.abspath(source))  # noqa: PTH100, resolving links could lead out of the checkout
+    absolute = Path(os.path.abspath(source))  # not resolve(): a link could lead out of the checkout
     if absolute.is_relative_to(workspace):
         absolute = absolute.relative_to(workspace)
     prefix = absolute.as_posix()

@@ -133,15 +133,23 @@ def _result(finding: Finding, rule_index: int, fingerprint: str) -> dict[str, An
 
 def _physical(finding: Finding) -> dict[str, Any]:
     location = {"artifactLocation": _artifact(finding.path), "region": _region(finding)}
-    if finding.source_line:
+    if _is_part_of_line(finding):
         location["contextRegion"] = {"startLine": finding.line, "snippet": _text(finding.source_line)}
     return location
 
 
+def _is_part_of_line(finding: Finding) -> bool:
+    """A context must hold more than the region that it is the context of."""
+    region = finding.old or finding.source_line[finding.column - 1 :]
+    return "\n" not in region and len(region) < len(finding.source_line)
+
+
 def _region(finding: Finding) -> dict[str, Any]:
+    """The place of `old`; without it, the rest of the line."""
     region: dict[str, Any] = {"startLine": finding.line, "startColumn": finding.column}
     if not finding.old:
-        return region
+        rest = finding.source_line[finding.column - 1 :]
+        return region | ({"snippet": _text(rest)} if rest else {})
     lines = finding.old.split("\n")
     if len(lines) == 1:
         region["endColumn"] = finding.column + len(finding.old)
@@ -155,7 +163,7 @@ def _artifact(path: str) -> dict[str, Any]:
 
 
 def _root_uri(source: str) -> str:
-    return Path(os.path.abspath(source)).as_uri().rstrip("/") + "/"  # noqa: PTH100, the tree as the user named it
+    return Path(os.path.abspath(source)).as_uri().rstrip("/") + "/"  # not resolve(): the tree as the user named it
 
 
 def _text(text: str) -> dict[str, str]:

@@ -51,7 +51,7 @@ def print_summary(report: Report, console: Console | None = None) -> None:
         if console.is_terminal:
             console.print(_styled(line))
         else:
-            console.print(_plain(line), markup=False, highlight=False, soft_wrap=True)
+            console.print(_plain(line), markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def _plain(line: _Line) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from musa_port import rules
 from musa_port.model import FileResult, FileStatus, Finding, Report, Severity
 from musa_port.report import wording
+from musa_port.report.safe import printable
 
 _UNSUPPORTED = frozenset({"unsupported", "none"})
 _NOT_PORTED = (FileStatus.FAILED, FileStatus.LEFT_OUT, FileStatus.SKIPPED)
@@ -127,7 +128,7 @@ def rule_info(rule_id: str) -> rules.Rule:
 def rule_label(rule_id: str) -> str:
     """Id and name, as in `C31 warp-size`."""
     rule = rule_info(rule_id)
-    return rule.id if rule.name == rule.id else f"{rule.id} {rule.name}"
+    return printable(rule.id if rule.name == rule.id else f"{rule.id} {rule.name}")
 
 
 def rule_infos(ids: Iterable[str]) -> dict[str, rules.Rule]:

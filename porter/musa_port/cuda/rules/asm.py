@@ -156,10 +156,9 @@ def _decide(port: Port, statement: Statement) -> None:
     if port.options.ptx == "stub" and not statement.in_macro:
         new = f"__trap() /* musa-port: PTX {names.replace('*/', '* /')} */"
         port.edit(statement.start, statement.end, new, "ptx-stub")
-        _report(port, "ptx-stub", statement, f"PTX {names} became a trap", advice, new)
+        _report(port, "ptx-stub", statement, names, f"PTX {names} became a trap", advice, new)
     else:
-        _report(port, "inline-ptx", statement, f"inline PTX: {names}", advice)
-    port.claim(statement.start, statement.end) if port.options.ptx == "stub" else None
+        _report(port, "inline-ptx", statement, names, f"inline PTX: {names}", advice)
 
 
 def _suggestion(row: PtxRow | None) -> str:
@@ -174,7 +173,7 @@ def _suggestion(row: PtxRow | None) -> str:
     return f"{text} ({row.note})" if row.note else text
 
 
-def _report(port: Port, rule: str, statement: Statement, message: str, advice: str, new: str = "") -> None:
+def _report(port: Port, rule: str, statement: Statement, name: str, message: str, advice: str, new: str = "") -> None:
     port.report(
-        rule, statement.start, statement.end, message, advice=advice, new=new, name="asm", function=statement.function
+        rule, statement.start, statement.end, message, advice=advice, new=new, name=name, function=statement.function
     )

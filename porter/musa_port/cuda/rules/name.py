@@ -295,7 +295,7 @@ def _keep_path(port: Port, spans: list[tuple[int, int]], segments: list[str]) ->
             continue
         row = port.names.identifiers.get(segment)
         feature = port.features.find(segment)
-        if feature is not None and segments[0] not in port.index.owned and not port.index.declares(segment):
+        if feature is not None and segments[0] not in port.index.owned and not _is_own_feature(port, segment):
             _report_feature(port, *span, segment, feature)
         elif row is not None and row.musa != row.cuda and not is_project_name(port, segment):
             _look(port, *span, "::".join(segments))
@@ -359,12 +359,17 @@ def decide_identifier(port: Port, start: int, end: int, name: str) -> None:
         keep_project_name(port, start, end, name)
         return
     row, feature = port.names.find(name), port.features.find(name)
-    if feature is not None and not port.index.declares(name):
+    if feature is not None and not _is_own_feature(port, name):
         _apply_feature(port, start, end, name, feature, row)
     elif row is not None and not (row.area == "cutlass" and _library_of(name) in port.index.owned):
         apply_row(port, start, end, row)
     elif row is None:
         _decide_unlisted(port, start, end, name)
+
+
+def _is_own_feature(port: Port, name: str) -> bool:
+    """Whether the name of a feature is one that the tree itself declares."""
+    return port.index.declares(name) or any(name in path.split("::") for path in port.index.namespaces)
 
 
 def _library_of(name: str) -> str:
