@@ -250,8 +250,8 @@ def _holds_cuda(full: Path) -> bool:
 def _link(root: Path, path: str, options: Options) -> Entry:
     """A link inside the tree is kept as a link; others are left out."""
     target = os.readlink(root / path)
-    joined = os.path.normpath(os.path.join(posixpath.dirname(path), target))
-    if os.path.isabs(target) or joined.split(os.sep)[0] == "..":
+    inside = (root / path).resolve().is_relative_to(root.resolve())
+    if os.path.isabs(target) or not inside:
         note = f"{path} links to a place outside the tree"
         return Entry(path, None, "other", 0, FileStatus.LEFT_OUT, "links out of the tree", "link-out-of-tree", note)
     return Entry(path, renamed(path, options), "link", 0, FileStatus.COPIED)

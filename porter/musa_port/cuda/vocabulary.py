@@ -9,9 +9,13 @@ from musa_port.cuda.features import Features
 from musa_port.mappings import Row
 from musa_port.names import Names
 
-#: Words that make a file worth parsing although they are no names: includes of files that may be renamed.
-_TRIGGERS = frozenset({b"cu", b"cuh", b"mu", b"muh"})
-_NAME = re.compile(rb"[A-Za-z_]\w*")
+#: Words that make a file worth parsing although they are no names: includes of files that may be renamed, and macros
+#: of other platforms.
+_TRIGGERS = frozenset(
+    b"cu cuh mu muh __HIP_PLATFORM_AMD__ __HIP_PLATFORM_HCC__ __HIPCC__ __HIP__ USE_ROCM SYCL_LANGUAGE_VERSION "
+    b"__SYCL_DEVICE_ONLY__".split()
+)
+_NAME_OR_CALL = re.compile(rb"([A-Za-z_]\w*)(?:\s*\([\w\s,.]*\))?")
 
 
 class Vocabulary:
@@ -60,16 +64,17 @@ class Vocabulary:
     def macro_kind(self, name: str, body: bytes) -> str:
         """What `#define name body` is, the body being without comments.
 
-        setting     no body: it switches something in the SDK's headers, or in the project's
+        setting     an API name without a body: it switches something in the SDK's headers
         alias       gives a name of one side the name of the other side, or its own
         sdk         gives an API name another API name, as the SDK's headers do for versioned functions
         definition  anything else: the project defines the name
         """
         if not body:
-            return "setting"
-        if not _NAME.fullmatch(body):
+            return "setting" if name in self.names.identifiers else "definition"
+        match = _NAME_OR_CALL.fullmatch(body)
+        if match is None:
             return "definition"
-        target = body.decode()
+        target = match.group(1).decode()
         row, inverse = self.names.find(name), self.names.find(target)
         family = self.names.family(name)
         if target == name or _leads(row, target) or _leads(inverse, name):

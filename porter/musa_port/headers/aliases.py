@@ -24,12 +24,14 @@ _SWITCH = re.compile(r"__CUDA_NO_\w+__|CUDA_API_PER_THREAD_DEFAULT_STREAM")
 class Alias:
     """`#define old new`.
 
+    macro   a macro in its SDK too; an SDK or a project that has it already keeps its own
     tested  defined only where `new` is, since code asks whether `old` is defined
     caveat  why the new name means something else; "" when it does not
     """
 
     old: str
     new: str
+    macro: bool = False
     tested: bool = False
     caveat: str = ""
 
@@ -76,7 +78,8 @@ def _aliases(rows: Iterable[Row]) -> list[Alias]:
     """The first row of each name counts."""
     found: dict[str, Alias] = {}
     for row in rows:
-        tested = _GUARD.fullmatch(row.cuda) is not None or row.kind == "macro" and row.cuda.startswith("__")
+        macro = row.kind == "macro"
+        tested = _GUARD.fullmatch(row.cuda) is not None or (macro and row.cuda.startswith("__"))
         caveat = (row.note or "means something else") if row.flag == "semantic" else ""
-        found.setdefault(row.cuda, Alias(row.cuda, row.musa, tested, caveat))
+        found.setdefault(row.cuda, Alias(row.cuda, row.musa, macro, tested, caveat))
     return sorted(found.values(), key=lambda alias: alias.old)

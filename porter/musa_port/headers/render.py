@@ -27,12 +27,12 @@ def includes(before: Sequence[str], system: str, after: Sequence[str]) -> list[s
 
 def aliases(path: str, names: Sequence[Alias]) -> str:
     """A header of `#define old new` lines."""
-    plain = [_define(alias) for alias in names if not (alias.tested or alias.caveat)]
+    plain = [line for alias in names if not (alias.tested or alias.caveat) for line in _define(alias)]
     caveats = [alias for alias in names if alias.caveat]
     if caveats:
         plain += ["/* Not the same thing on both sides: left out, so that their use does not compile, unless asked for. */"]
         plain += ["#ifdef MUSA_COMPAT_SEMANTIC_NAMES"]
-        plain += [f"{_define(alias)} /* {alias.caveat.replace('*/', '* /')} */" for alias in caveats]
+        plain += [f"#define {alias.old} {alias.new} /* {alias.caveat.replace('*/', '* /')} */" for alias in caveats]
         plain += ["#endif"]
     tested = [line for alias in names if alias.tested for line in define_where(alias.old, alias.new, alias.new)]
     return guarded(path, plain, tested)
@@ -79,5 +79,6 @@ def use_namespace(library: str, alias: str, target: str) -> list[str]:
     ]
 
 
-def _define(alias: Alias) -> str:
-    return f"#define {alias.old} {alias.new}"
+def _define(alias: Alias) -> list[str]:
+    define = f"#define {alias.old} {alias.new}"
+    return [f"#ifndef {alias.old}", define, "#endif"] if alias.macro else [define]

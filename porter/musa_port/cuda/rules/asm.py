@@ -154,7 +154,8 @@ def _decide(port: Port, statement: Statement) -> None:
     names = ", ".join(families) or "operands from a macro"
     advice = "; ".join(f"{family}: {text}" for family, text in families.items() if text)
     if port.options.ptx == "stub" and not statement.in_macro:
-        new = f"__trap() /* musa-port: PTX {names.replace('*/', '* /')} */"
+        mnemonics = ", ".join(dict.fromkeys(instruction.split()[0] for instruction in found)) or names
+        new = f"__trap() /* musa-port: PTX {mnemonics.replace('*/', '* /')} */"
         port.edit(statement.start, statement.end, new, "ptx-stub")
         _report(port, "ptx-stub", statement, names, f"PTX {names} became a trap", advice, new)
     else:

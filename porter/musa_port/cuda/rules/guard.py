@@ -100,7 +100,9 @@ def _arch(port: Port, word: Word, name: str) -> None:
     if mapped is not None:
         port.edit(start, end, str(mapped), "arch-guard", "medium")
     message = _arch_message(name, operator, number, mapped)
-    port.report("arch-guard", word.start, word.end, message, new=target, name=name)
+    first, last = min(word.start, start), max(word.end, end)
+    new = port.text(first, last).replace(name, target).replace(number, str(mapped or number))
+    port.report("arch-guard", first, last, message, new=new, name=name)
 
 
 def _threshold(port: Port, operator: str, number: str) -> int | None:

@@ -149,8 +149,9 @@ def _decide(port: Port, word: Word) -> None:
 
 
 def _rename_in_text(port: Port, word: Word) -> None:
+    """In prose, a name that means something else on MUSA stays: what is said about it would become wrong."""
     row = port.names.identifiers.get(port.text(word.start, word.end))
-    if row is not None and row.supported and _IDENTIFIER.fullmatch(row.musa) and port.names.allowed(row):
+    if row is not None and row.supported and row.flag != "semantic" and _IDENTIFIER.fullmatch(row.musa) and port.names.allowed(row):
         port.edit(word.start, word.end, row.musa, "api-name", row.confidence)
 
 
@@ -297,7 +298,7 @@ def _keep_path(port: Port, spans: list[tuple[int, int]], segments: list[str]) ->
         feature = port.features.find(segment)
         if feature is not None and segments[0] not in port.index.owned and not _is_own_feature(port, segment):
             _report_feature(port, *span, segment, feature)
-        elif row is not None and row.musa != row.cuda and not is_project_name(port, segment):
+        elif row is not None and row.musa != row.cuda and not port.index.declares(segment):
             _look(port, *span, "::".join(segments))
         port.claim(*span)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import NamedTuple
 
 from musa_port.cuda.port import Port
 from musa_port.cuda.registry import check, extract_file
 from musa_port.cuda.scan import Scan
+from musa_port.cuda.syntax import Role
 from musa_port.cuda.text import closing, split_arguments
 from musa_port.model import Severity
 from musa_port.rules import Rule, register
@@ -36,11 +38,12 @@ STRINGISED = register(
 
 
 class Paste(NamedTuple):
-    """`prefix ## parameter` in a macro body; the span is that of the fixed part."""
+    """`prefix ## parameter ## suffix` in a macro body; the span is that of the prefix, the suffix may be empty."""
 
     macro: str
     argument: int
     prefix: str
+    suffix: str
     start: int
     end: int
 
@@ -53,7 +56,7 @@ class Use(NamedTuple):
     text: str
 
 
-_PASTED = re.compile(rb"(?<![\w#])([A-Za-z_]\w*)\s*##\s*([A-Za-z_]\w*)")
+_PASTED = re.compile(rb"(?<![\w#])([A-Za-z_]\w*)\s*##\s*([A-Za-z_]\w*)(?:\s*##\s*(\w+))?")
 _STRINGISED = re.compile(rb"(?<!#)#\s*([A-Za-z_]\w*)")
 
 
@@ -66,7 +69,9 @@ def find_pastes(scan: Scan) -> list[Paste]:
             prefix, parameter = match.group(1).decode(), match.group(2).decode("utf-8", "replace")
             if macro.parameters and parameter in macro.parameters and prefix not in macro.parameters:
                 argument = macro.parameters.index(parameter)
-                found.append(Paste(macro.name, argument, prefix, *match.span(1)))
+                suffix = (match.group(3) or b"").decode("utf-8", "replace")
+                if suffix not in macro.parameters:
+                    found.append(Paste(macro.name, argument, prefix, suffix, *match.span(1)))
     return found
 
 
@@ -108,10 +113,11 @@ def decide_pastes(port: Port) -> None:
         if port.is_claimed(paste.start) or not _is_family_word(port, paste.prefix):
             continue
         given = {use.text for use in uses if use.macro == paste.macro and use.argument == paste.argument}
-        target = _common_target(port, paste.prefix, given)
+        made = {text + paste.suffix for text in given}
+        target = _common_target(port, paste.prefix, made)
         if target is None:
             port.claim(paste.start, paste.end)
-            message = f"{paste.macro} pastes {paste.prefix}##...; {_reason(port, paste.prefix, given)}"
+            message = f"{paste.macro} pastes {paste.prefix}##...; {_reason(port, paste.prefix, made)}"
             port.report("token-paste", paste.start, paste.end, message, name=paste.macro)
         else:
             port.edit(paste.start, paste.end, target, "token-paste", "medium")
@@ -143,24 +149,30 @@ def _reason(port: Port, prefix: str, given: set[str]) -> str:
 
 @check(order=45)
 def report_stringised(port: Port) -> None:
-    """Report API names that are arguments of a macro that makes text of them."""
-    macros = {name for name, _ in port.index.notes.get("stringise", ())}
-    wanted = set(port.index.notes.get("stringise", ()))
-    if not macros or not port.facts.words:
+    """Report API names in arguments that a macro makes text of, once for each macro."""
+    wanted: set[tuple[str, int]] = set(port.index.notes.get("stringise", ()))
+    present = [name.encode() for name in {macro for macro, _ in wanted} if name.encode() in port.data]
+    if not present or not port.facts.words:
         return
-    encoded = [name.encode() for name in macros if name.encode() in port.data]
-    if not encoded:
-        return
-    pattern = re.compile(rb"(?<!\w)(" + b"|".join(map(re.escape, encoded)) + rb")\s*\(")
+    pattern = re.compile(rb"(?<!\w)(" + b"|".join(map(re.escape, present)) + rb")\s*\(")
     for match in pattern.finditer(port.data):
         close = closing(port.data, match.end() - 1)
+        macro = match.group(1).decode()
         if close < 0:
             continue
         for index, span in enumerate(split_arguments(port.data, match.end(), close)):
-            name = port.text(*span)
-            row = port.names.identifiers.get(name)
-            if (match.group(1).decode(), index) not in wanted or row is None or row.musa == row.cuda:
-                continue
-            if not port.is_claimed(span[0]) and not port.index.declares(name):
-                message = f"the text of {name} changes with its name (macro {match.group(1).decode()})"
-                port.report("stringised-name", *span, message, new=row.musa, name=name)
+            if (macro, index) in wanted:
+                _report_names(port, macro, *span)
+
+
+def _report_names(port: Port, macro: str, start: int, end: int) -> None:
+    for word in port.facts.words[bisect_left(port.facts.words, (start,)) :]:
+        if word.start >= end:
+            return
+        name = port.text(word.start, word.end)
+        row = port.names.identifiers.get(name)
+        if word.role not in (Role.CODE, Role.MACRO) or row is None or row.musa == row.cuda or not row.supported:
+            continue
+        if not port.is_claimed(word.start) and not port.index.declares(name):
+            message = f"{macro} makes text of its argument, which changes with the name {name}"
+            port.report("stringised-name", word.start, word.end, message, new=row.musa, name=name, once=macro)

@@ -52,13 +52,26 @@ LIBRARY = register(
     )
 )
 
-_ENVIRONMENT = frozenset("getenv secure_getenv setenv unsetenv putenv _putenv_s getenv_s _dupenv_s GetEnvironmentVariable".split())
-_ENVIRONMENT |= frozenset({"GetEnvironmentVariableA", "SetEnvironmentVariableA", "has_env", "get_env"})
-_SYMBOLS = frozenset(
-    "dlsym dlvsym GetProcAddress cuGetProcAddress cuGetProcAddress_v2 cudaGetDriverEntryPoint "
-    "cudaGetDriverEntryPointByVersion muGetProcAddress musaGetDriverEntryPoint".split()
-)
-_LIBRARIES = frozenset("dlopen LoadLibrary LoadLibraryA LoadLibraryEx LoadLibraryExA".split())
+#: Function -> index of the argument that is the name.
+_ENVIRONMENT = dict.fromkeys("getenv secure_getenv setenv unsetenv putenv _putenv_s".split(), 0) | {
+    "GetEnvironmentVariable": 0,
+    "GetEnvironmentVariableA": 0,
+    "SetEnvironmentVariableA": 0,
+    "getenv_s": 2,
+    "_dupenv_s": 2,
+}
+_SYMBOLS = {
+    "dlsym": 1,
+    "dlvsym": 1,
+    "GetProcAddress": 1,
+    "cuGetProcAddress": 0,
+    "cuGetProcAddress_v2": 0,
+    "cudaGetDriverEntryPoint": 0,
+    "cudaGetDriverEntryPointByVersion": 0,
+    "muGetProcAddress": 0,
+    "musaGetDriverEntryPoint": 0,
+}
+_LIBRARIES = dict.fromkeys("dlopen LoadLibrary LoadLibraryA LoadLibraryEx LoadLibraryExA".split(), 0)
 
 
 @check(order=50)
@@ -72,13 +85,12 @@ def decide(port: Port) -> None:
 def _decide(port: Port, word: Word) -> None:
     span = _literal(port.data, word)
     content = port.text(*span)
-    call = call_around(port.data, span[0] - 1)
-    callee = call[0] if call else ""
-    if callee in _ENVIRONMENT and content in port.names.environment:
+    callee, argument = call_around(port.data, span[0] - 1) or ("", -1)
+    if _ENVIRONMENT.get(callee) == argument and content in port.names.environment:
         _rename(port, span, content, "environment-variable")
-    elif callee in _SYMBOLS and content in port.names.identifiers:
+    elif _SYMBOLS.get(callee) == argument and content in port.names.identifiers:
         _rename(port, span, content, "symbol-lookup")
-    elif callee in _LIBRARIES and content in port.names.libraries:
+    elif _LIBRARIES.get(callee) == argument and content in port.names.libraries:
         _rename(port, span, content, "library-name")
     else:
         _list(port, word)
