@@ -1,10 +1,10 @@
 """musa-port: rewrites CUDA source trees for MUSA.
 
-    from pathlib import Path
-    from musa_port import Options, port_tree
+from pathlib import Path
+from musa_port import Options, port_tree
 
-    report = port_tree(Path("src"), Path("out"), Options(arch=("mp_31",)))
-    print(report.edit_count, report.has_errors)
+report = port_tree(Path("src"), Path("out"), Options(arch=("mp_31",)))
+print(report.edit_count, report.has_errors)
 """
 
 from __future__ import annotations

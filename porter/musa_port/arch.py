@@ -36,7 +36,7 @@ class ArchTable:
 
 
 def load(path: Path | None = None) -> ArchTable:
-    """The shipped table, or `--arch-map FILE`: CSV lines `cuda,musa` such as `900,310`; an empty second cell means none."""
+    """The shipped table, or `--arch-map FILE`: CSV lines `cuda,musa` such as `900,310`; no second number means none."""
     if path is None:
         return ArchTable(dict(_shipped()))
     try:
@@ -49,7 +49,9 @@ def load(path: Path | None = None) -> ArchTable:
         if not cells or cells[0].startswith("#") or (number == 1 and not cells[0].isdigit()):
             continue
         if len(cells) != 2 or not cells[0].isdigit() or not (cells[1].isdigit() or cells[1] == ""):
-            raise UsageError(f"--arch-map {path}:{number}: expected `cuda,musa` with two numbers, got {','.join(row)!r}")
+            raise UsageError(
+                f"--arch-map {path}:{number}: expected `cuda,musa` with two numbers, got {','.join(row)!r}"
+            )
         pairs[int(cells[0])] = int(cells[1]) if cells[1] else None
     if not pairs:
         raise UsageError(f"--arch-map {path}: no line of the form `cuda,musa`")

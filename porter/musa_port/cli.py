@@ -26,7 +26,7 @@ _FILE = click.Path(path_type=Path)
 _EXISTING = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
-class _Words(click.ParamType):
+class _Words(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """A comma-separated list of words out of a fixed set."""
 
     name = "list"
@@ -67,33 +67,73 @@ def main() -> None:
     type=click.Choice(format_names()),
     help="Format of the report: of --report files (default: by extension), or of what is printed.",
 )
-@click.option("--map", "map_files", metavar="FILE", type=_FILE, multiple=True, help="Own names, JSON or CSV (repeatable).")
+@click.option(
+    "--map", "map_files", metavar="FILE", type=_FILE, multiple=True, help="Own names, JSON or CSV (repeatable)."
+)
 @click.option("--no-default-map", is_flag=True, help="Use only the --map files.")
-@click.option("--keep-names", metavar="NAMES", multiple=True, help="Names to leave alone, comma-separated (repeatable).")
-@click.option("--min-confidence", type=click.Choice(CONFIDENCE[:5]), default="derived", show_default=True,
-              help="Leave and report names whose mapping is less certain.")
-@click.option("--include", metavar="GLOB", multiple=True, help="Port only these; also ports vendored and generated files.")
+@click.option(
+    "--keep-names", metavar="NAMES", multiple=True, help="Names to leave alone, comma-separated (repeatable)."
+)
+@click.option(
+    "--min-confidence",
+    type=click.Choice(CONFIDENCE[:5]),
+    default="derived",
+    show_default=True,
+    help="Leave and report names whose mapping is less certain.",
+)
+@click.option(
+    "--include", metavar="GLOB", multiple=True, help="Port only these; also ports vendored and generated files."
+)
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Copy these without porting them (repeatable).")
 @click.option("--only", type=_Words(_LANGUAGES), default=",".join(_LANGUAGES), help="Kinds of sources to port.")
 @click.option("--rename-ext/--keep-ext", default=True, show_default=True, help="Rename .cu to .mu and .cuh to .muh.")
 @click.option("--rename-project-names", is_flag=True, help="Rename the project's own names with CUDA words too.")
 @click.option("--comments", is_flag=True, help="Rename API names in comments.")
 @click.option("--strings", is_flag=True, help="Rename API names in string literals.")
-@click.option("--arch", type=_Words(ARCHITECTURES), default="mp_22,mp_31", show_default=True,
-              help="Architectures to port for; findings follow.")
+@click.option(
+    "--arch",
+    type=_Words(ARCHITECTURES),
+    default="mp_22,mp_31",
+    show_default=True,
+    help="Architectures to port for; findings follow.",
+)
 @click.option("--arch-map", metavar="FILE", type=_FILE, help="Own __CUDA_ARCH__ thresholds: CSV lines such as 900,310.")
-@click.option("--guards", type=click.Choice(["rewrite", "report"]), default="rewrite", show_default=True,
-              help="What to do with architecture and version tests.")
-@click.option("--cuda-version", metavar="N", type=click.IntRange(min=1000),
-              help="CUDA version that version tests are to assume, such as 12080.")
-@click.option("--ptx", type=click.Choice(["report", "stub"]), default="report", show_default=True,
-              help="Report inline PTX, or replace it by a trap.")
+@click.option(
+    "--guards",
+    type=click.Choice(["rewrite", "report"]),
+    default="rewrite",
+    show_default=True,
+    help="What to do with architecture and version tests.",
+)
+@click.option(
+    "--cuda-version",
+    metavar="N",
+    type=click.IntRange(min=1000),
+    help="CUDA version that version tests are to assume, such as 12080.",
+)
+@click.option(
+    "--ptx",
+    type=click.Choice(["report", "stub"]),
+    default="report",
+    show_default=True,
+    help="Report inline PTX, or replace it by a trap.",
+)
 @click.option("--reverse", is_flag=True, help="Port from MUSA to CUDA.")
 @click.option("--jobs", metavar="N", type=click.IntRange(min=0), default=0, help="Processes; 0 (default) chooses.")
-@click.option("--state", metavar="FILE", type=_FILE, help="Remember the run here; the next one ports only what changed.")
-@click.option("--force", is_flag=True, help="With --in-place or --state: overwrite what is not committed or was edited.")
-@click.option("--max-file-size", metavar="BYTES", type=click.IntRange(min=1), default=8_000_000, show_default=True,
-              help="Larger sources are copied without porting.")
+@click.option(
+    "--state", metavar="FILE", type=_FILE, help="Remember the run here; the next one ports only what changed."
+)
+@click.option(
+    "--force", is_flag=True, help="With --in-place or --state: overwrite what is not committed or was edited."
+)
+@click.option(
+    "--max-file-size",
+    metavar="BYTES",
+    type=click.IntRange(min=1),
+    default=8_000_000,
+    show_default=True,
+    help="Larger sources are copied without porting.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 @click.version_option(__version__, prog_name="musa-port")
 def port(source: Path, output: Path | None, **flags: Any) -> None:
@@ -189,7 +229,7 @@ def _progress(run: Run, hidden: bool) -> Iterator[None]:
 def _show(report: Report, run: Run, flags: dict[str, Any]) -> None:
     if flags["show_diff"]:
         for path in sorted(run.diffs):
-            click.get_binary_stream("stdout").write(run.diffs[path])
+            sys.stdout.buffer.write(run.diffs[path])
     elif flags["list_names"]:
         click.echo(name_table(report), nl=False)
     elif flags["report_format"] and not flags["reports"]:
@@ -199,7 +239,9 @@ def _show(report: Report, run: Run, flags: dict[str, Any]) -> None:
 
 
 def _status(report: Report, check: bool) -> int:
-    changes = any(file.status is FileStatus.PORTED or file.output_path not in (None, file.path) for file in report.files)
+    changes = any(
+        file.status is FileStatus.PORTED or file.output_path not in (None, file.path) for file in report.files
+    )
     return int(report.has_errors or (check and changes))
 
 

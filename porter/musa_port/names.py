@@ -15,10 +15,11 @@ from musa_port.mappings import CONFIDENCE, Row, all_rows, read_rows, read_table
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _PATH = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+")
 _METHOD = re.compile(r"(?:\w+::)?(\w+)\(\)")
-#: Families are names of toolkits and libraries, not API names: as identifiers they are somebody's namespace or variable.
+#: Names of toolkits and libraries are no API names: as identifiers they are somebody's namespace or variable.
 _FAMILY_WORDS = frozenset(
-    "cuda cu cublas cublasLt cudnn cufft curand cusolver cusparse cupti nccl nvrtc nvjpeg nvml npp nvtx nvshmem cutlass cute "
-    "CUDA CU CUBLAS CUDNN CUFFT CURAND CUSOLVER CUSPARSE CUPTI NCCL NVRTC NVJPEG NVML NPP NVTX NVSHMEM CUTLASS CUTE Cutlass".split()
+    "cuda cu cublas cublasLt cudnn cufft curand cusolver cusparse cupti nccl nvrtc nvjpeg nvml npp nvtx nvshmem "
+    "cutlass cute CUDA CU CUBLAS CUDNN CUFFT CURAND CUSOLVER CUSPARSE CUPTI NCCL NVRTC NVJPEG NVML NPP NVTX NVSHMEM "
+    "CUTLASS CUTE Cutlass".split()
 )
 #: Macros that a project's own build defines; they move only with the build files.
 BUILD_FLAGS = frozenset({"USE_CUDA", "WITH_CUDA"})
@@ -79,7 +80,8 @@ class Names:
     environment: dict[str, Row] = field(default_factory=dict)
     libraries: dict[str, Row] = field(default_factory=dict)
     macro_arguments: dict[str, dict[str, Row]] = field(default_factory=dict)
-    families: tuple[Family, ...] = ()
+    #: Family rules by the first letter of their prefix.
+    families: dict[str, list[Family]] = field(default_factory=dict)
     keep: frozenset[str] = frozenset()
     #: Names that the user's map gave, whatever the project declares.
     forced: frozenset[str] = frozenset()
@@ -97,7 +99,7 @@ class Names:
 
     def family(self, name: str) -> Family | None:
         """The family rule that would rename a name in no table."""
-        return next((family for family in self.families if family.matches(name)), None)
+        return next((family for family in self.families.get(name[0], ()) if family.matches(name)), None)
 
     def suspect(self, name: str) -> bool:
         """Whether the identifier holds a family word at all."""
@@ -131,7 +133,8 @@ def load(
     if default_map:
         for row in invert(_every_row()) if reverse else _every_row():
             _add(names, row)
-        names.families = tuple(_families(reverse))
+        for family in _families(reverse):
+            names.families.setdefault(family.prefix[0], []).append(family)
     forced: set[str] = set()
     for path in map_files:
         for row in read_map_file(path):
@@ -158,6 +161,10 @@ def invert(rows: Iterable[Row]) -> list[Row]:
     best: dict[tuple[str, str], Row] = {}
     for row in rows:
         if not row.supported or row.musa == row.cuda or row.musa in ("same", "(drop)", "(none)"):
+            continue
+        if row.cuda in BUILD_FLAGS or (row.cuda in _FAMILY_WORDS and row.kind != "namespace"):
+            continue
+        if " " in row.cuda:  # a description, not a name
             continue
         key = (_shape(row), row.musa)
         candidate = row._replace(cuda=row.musa, musa=row.cuda)
@@ -261,10 +268,12 @@ def _parse_json(path: Path, text: str) -> list[Row]:
     except json.JSONDecodeError as error:
         raise UsageError(f"--map {path}:{error.lineno}: not valid JSON: {error.msg}") from error
     if not isinstance(table, dict):
-        raise UsageError(f'--map {path}: expected an object {{"cudaName": "musaName" or null}}, got {type(table).__name__}')
+        raise UsageError(
+            f'--map {path}: expected an object {{"cudaName": "musaName" or null}}, got {type(table).__name__}'
+        )
     rows = []
     for name, target in table.items():
-        if not (target is None or isinstance(target, str) and target):
+        if not (target is None or (isinstance(target, str) and target)):
             raise UsageError(f"--map {path}: {name!r} must map to a name or null, got {target!r}")
         rows.append(_user_row(path, name, target or name))
     return rows
@@ -284,7 +293,9 @@ def _parse_csv(path: Path, text: str) -> list[Row]:
                 f"--map {path}:{reader.line_num}: confidence {confidence!r} is not one of {', '.join(CONFIDENCE)}"
             )
         row = _user_row(path, cells["cuda_name"], cells["musa_name"] or "", cells.get("kind") or "")
-        rows.append(row._replace(confidence=confidence, flag=cells.get("unsupported") or "", note=cells.get("note") or ""))
+        rows.append(
+            row._replace(confidence=confidence, flag=cells.get("unsupported") or "", note=cells.get("note") or "")
+        )
     return rows
 
 

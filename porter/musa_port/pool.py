@@ -58,7 +58,9 @@ class Pool:
     def __enter__(self) -> Pool:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._executor is not None:
             self._executor.shutdown(wait=kind is None, cancel_futures=True)
 
@@ -70,7 +72,7 @@ def _run(function: Callable[[Task], Result], batch: list[Task]) -> list[Result]:
 def _finished(running: dict[Future[list[Result]], list[Task]]) -> Iterator[tuple[Task, Result]]:
     done, _ = wait(running, return_when=FIRST_COMPLETED)
     for future in done:
-        yield from zip(running.pop(future), future.result())
+        yield from zip(running.pop(future), future.result(), strict=True)
 
 
 def _batches(tasks: Iterable[Task], size: Callable[[Task], int]) -> Iterator[list[Task]]:

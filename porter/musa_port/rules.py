@@ -62,7 +62,7 @@ def all_rules() -> list[Rule]:
 
 def load_all() -> None:
     """Import every module that registers rules."""
-    import musa_port.cuda.rules  # noqa: F401
+    import musa_port.cuda.rules
     import musa_port.run  # noqa: F401
 
 

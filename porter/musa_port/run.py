@@ -163,6 +163,8 @@ def _prepare(options: Options) -> None:
 
 
 class ScanTask(NamedTuple):
+    """A file to scan."""
+
     path: str
     file: str
     size: int
@@ -171,6 +173,8 @@ class ScanTask(NamedTuple):
 
 
 class Scanned(NamedTuple):
+    """What scanning gave."""
+
     source: str
     #: Facts as JSON, or None when the hash is the known one; `failure` says why a file cannot be ported.
     facts: bytes | None
@@ -192,6 +196,8 @@ def _scan_file(task: ScanTask) -> Scanned:
 
 
 class UsesTask(NamedTuple):
+    """A file in which to look for uses of macros."""
+
     file: str
     size: int
     macros: frozenset[str]
@@ -205,6 +211,8 @@ def _find_uses(task: UsesTask) -> list[Use]:
 
 
 class PortTask(NamedTuple):
+    """A file to decide and write."""
+
     entry: Entry
     facts: bytes
     #: Hash that the source had when it was scanned.
@@ -218,6 +226,8 @@ class PortTask(NamedTuple):
 
 
 class Ported(NamedTuple):
+    """What porting gave: the result, the hash of what was written, the difference."""
+
     result: FileResult
     written: str
     diff: bytes
@@ -253,6 +263,8 @@ def _decide(result: FileResult, data: bytes, task: PortTask) -> bytes:
         return data
     result.edit_count, result.edits = outcome.edit_count, outcome.edits
     result.findings, result.names = outcome.findings, outcome.names
+    if result.output_path and task.entry.rule:
+        _add_finding(result, task.entry.rule, task.entry.note)
     if facts.error_at >= 0:
         line = data.count(b"\n", 0, facts.error_at) + 1
         _add_finding(result, "syntax-errors", f"not understood from line {line} on; ported by token", line)
@@ -269,7 +281,9 @@ def _write(result: FileResult, source: Path, data: bytes, new: bytes, task: Port
         return Ported(result, "", text)
     target = Path(task.output, result.output_path or result.path)
     if task.written and target.exists() and states.hash_file(target) != task.written:
-        _add_finding(result, "edited-output", f"{result.output_path} was changed by hand since the last run and is kept")
+        _add_finding(
+            result, "edited-output", f"{result.output_path} was changed by hand since the last run and is kept"
+        )
         return Ported(result, task.written, text)
     write_bytes(target, new, like=source)
     if target != source and Path(task.output) == Path(task.root):
@@ -329,7 +343,10 @@ def _index(run: Run, pool: Pool, sources: list[Entry], facts: dict[str, bytes]) 
         for _, uses in pool.map(_find_uses, tasks, lambda task: task.size):
             yield from uses
 
-    declarations = (declarations_of(Facts.loads(text), engine.SHARED_NOTES) for text in facts.values() if len(text) > 90)
+    # Files that were not parsed end with `false]`: they declare nothing of interest.
+    declarations = (
+        declarations_of(Facts.loads(text), engine.SHARED_NOTES) for text in facts.values() if text.endswith(b"true]")
+    )
     return engine.build_index(declarations, files, find_uses)
 
 

@@ -51,6 +51,7 @@ def digest_of(options: Options, version: str) -> str:
 
 
 def hash_bytes(data: bytes) -> str:
+    """The hash by which sources and outputs are compared."""
     return hashlib.sha256(data).hexdigest()
 
 

@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
@@ -62,9 +63,21 @@ OTHER_LANGUAGE = register(
 )
 UNREADABLE = register(Rule("F8", "unreadable-file", Severity.ERROR, "Reports a file that cannot be read."))
 
+TAKEN_NAME = register(
+    Rule(
+        "F12",
+        "taken-name",
+        Severity.WARNING,
+        "Keeps the name of a file whose new name another file of the tree has.",
+        advice="Check which of the two files the MUSA build should use.",
+    )
+)
+
 #: Folders of version control and caches: no part of the sources.
 IGNORED_FOLDERS = frozenset(".git .hg .svn __pycache__ .mypy_cache .pytest_cache .venv node_modules".split())
-_THIRD_PARTY = frozenset("third_party third-party thirdparty 3rdparty 3rd_party external externals extern vendor deps submodules".split())
+_THIRD_PARTY = frozenset(
+    "third_party third-party thirdparty 3rdparty 3rd_party external externals extern vendor deps submodules".split()
+)
 #: Third-party libraries with a MUSA counterpart.
 COUNTERPARTS = {
     "cutlass": "MUTLASS",
@@ -104,12 +117,15 @@ class Entry:
 
 def walk(source: Path, options: Options) -> Iterator[Entry]:
     """Every file below `source` (or `source` itself when it is a file), in a stable order."""
-    root, names = (source, _names(source)) if source.is_dir() else (source.parent, iter([source.name]))
+    root, paths = (source, list(_names(source))) if source.is_dir() else (source.parent, [source.name])
     selection = _Selection(options)
-    for path in names:
+    taken = set(paths)
+    for path in paths:
         entry = _entry(root, path, options, selection)
-        if entry is not None:
-            yield entry
+        if entry.output_path not in (None, path) and entry.output_path in taken:
+            entry.rule, entry.note = "taken-name", f"{path} keeps its name: {entry.output_path} exists in the tree"
+            entry.output_path = path
+        yield entry
 
 
 def _names(root: Path) -> Iterator[str]:
@@ -148,7 +164,7 @@ def _spec(option: str, patterns: tuple[str, ...]) -> GitIgnoreSpec | None:
         raise UsageError(f"{option}: {error}") from error
 
 
-def _entry(root: Path, path: str, options: Options, selection: _Selection) -> Entry | None:
+def _entry(root: Path, path: str, options: Options, selection: _Selection) -> Entry:
     full = root / path
     if full.is_symlink():
         return _link(root, path, options)
@@ -160,12 +176,16 @@ def _entry(root: Path, path: str, options: Options, selection: _Selection) -> En
         return Entry(path, None, "other", 0, FileStatus.LEFT_OUT, "is no regular file")
     suffix = posixpath.splitext(path)[1]
     if selection.excluded(path):
-        return Entry(path, path, "other", size, FileStatus.SKIPPED, "excluded by --exclude")
+        indexed = suffix in C_FAMILY and size <= options.max_file_size
+        language = "c-family" if suffix in C_FAMILY else "other"
+        return Entry(path, path, language, size, FileStatus.SKIPPED, "excluded by --exclude", indexed=indexed)
     if suffix in C_FAMILY or suffix in NATIVE:
         return _source(full, path, suffix, size, options, selection)
     if suffix in _OTHER_LANGUAGES and size <= options.max_file_size and _holds_cuda(full):
         reason = f"{suffix} sources are not ported"
-        return Entry(path, path, "other", size, FileStatus.SKIPPED, reason, "other-language", f"{path} uses CUDA; {reason}")
+        return Entry(
+            path, path, "other", size, FileStatus.SKIPPED, reason, "other-language", f"{path} uses CUDA; {reason}"
+        )
     return Entry(path, path, "other", size, FileStatus.COPIED)
 
 
@@ -225,7 +245,7 @@ def renamed(path: str, options: Options) -> str:
 def _vendored(path: str) -> str:
     """The folder of the replaced library that the file belongs to, or ""."""
     parts = path.split("/")[:-1]
-    for depth, (parent, child) in enumerate(zip(parts, parts[1:]), 2):
+    for depth, (parent, child) in enumerate(pairwise(parts), 2):
         if parent.lower() in _THIRD_PARTY and child.lower() in COUNTERPARTS:
             return "/".join(parts[:depth])
     return ""

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from musa_port.cuda.facts import Directive
 
 #: Macros that are defined, and not zero, in a MUSA build.
-MUSA_MACRO = re.compile(r"__MUSA__|__MUSACC__|MUSA_VERSION|MUSART_VERSION|(?:\w+_)?(?:USE|WITH|ENABLE)_MUSA|(?:\w+_)?MUSA_(?:ENABLED|PLATFORM)")
+MUSA_MACRO = re.compile(
+    r"__MUSA__|__MUSACC__|MUSA_VERSION|MUSART_VERSION|(?:\w+_)?(?:USE|WITH|ENABLE)_MUSA|(?:\w+_)?MUSA_(?:ENABLED|PLATFORM)"
+)
 _TOKEN = re.compile(r"\s*(defined\b|[A-Za-z_]\w*|0[xX][0-9a-fA-F]+|\d[\w']*|&&|\|\||[<>=!]=|<<|>>|.)", re.S)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
@@ -39,7 +41,11 @@ def inactive_spans(data: bytes, directives: list[Directive]) -> list[tuple[int, 
         elif keyword in ("elif", "elifdef", "elifndef", "else") and groups:
             group = groups[-1]
             _close(group, directive.start, spans)
-            value = True if keyword == "else" else evaluate(keyword[2:] if keyword != "elif" else "if", _argument(data, directive))
+            value = (
+                True
+                if keyword == "else"
+                else evaluate(keyword[2:] if keyword != "elif" else "if", _argument(data, directive))
+            )
             group.dead_from = directive.end if group.decided or value is False else -1
             group.decided = group.decided or value is True
         elif keyword == "endif" and groups:

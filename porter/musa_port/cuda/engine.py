@@ -13,7 +13,18 @@ from musa_port.cuda.rules.paste import Paste, Use, uses_in
 from musa_port.cuda.scan import scan
 from musa_port.cuda.tables import Tables, load
 
-__all__ = ["SHARED_NOTES", "Facts", "Index", "Outcome", "Tables", "build_index", "load", "port", "port_fragment", "scan"]
+__all__ = [
+    "SHARED_NOTES",
+    "Facts",
+    "Index",
+    "Outcome",
+    "Tables",
+    "build_index",
+    "load",
+    "port",
+    "port_fragment",
+    "scan",
+]
 
 #: Notes that rules need from the whole tree.
 SHARED_NOTES = ("paste", "stringise")

@@ -61,7 +61,7 @@ class Facts:
 
     def dumps(self) -> bytes:
         """The facts as JSON."""
-        table = {name: sorted(getattr(self, name)) for name in _SETS if getattr(self, name)}
+        table: dict[str, Any] = {name: sorted(getattr(self, name)) for name in _SETS if getattr(self, name)}
         table["words"] = list(chain.from_iterable(self.words))
         table |= {"directives": self.directives, "macros": self.macros, "notes": self.notes}
         return json.dumps([table, self.error_at, self.parsed], separators=(",", ":")).encode()
@@ -72,9 +72,12 @@ class Facts:
         table, error_at, parsed = json.loads(text)
         numbers = iter(table["words"])
         facts = cls(
-            words=list(map(Word._make, zip(numbers, numbers, numbers))),
+            words=list(map(Word._make, zip(numbers, numbers, numbers, strict=True))),
             directives=list(map(Directive._make, table["directives"])),
-            macros=[Macro(name, kind, tuple(p) if p is not None else None, *span) for name, kind, p, *span in table["macros"]],
+            macros=[
+                Macro(name, kind, tuple(p) if p is not None else None, *span)
+                for name, kind, p, *span in table["macros"]
+            ],
             notes=table["notes"],
             error_at=error_at,
             parsed=parsed,

@@ -43,11 +43,19 @@ class Index:
     def digest(self) -> str:
         """Changes whenever a decision about some file could change."""
         content = [
-            *(sorted(table) for table in (self.defined, self.prototypes, self.variables, self.fields, self.namespaces, self.owned)),
+            *(
+                sorted(table)
+                for table in (self.defined, self.prototypes, self.variables, self.fields, self.namespaces, self.owned)
+            ),
             sorted(self.files.items()),
             sorted((key, sorted(map(repr, notes))) for key, notes in self.notes.items()),
         ]
         return hashlib.sha256(repr(content).encode()).hexdigest()
+
+    @property
+    def namespace_names(self) -> set[str]:
+        """The single names of the project's namespaces."""
+        return {part for path in self.namespaces for part in path.split("::")}
 
     def declares(self, name: str) -> bool:
         """Whether the project declares the name in any way."""

@@ -63,4 +63,5 @@ def check(order: int) -> Callable[[Check], Check]:
 
 
 def checks() -> list[Check]:
+    """The registered checks, in order."""
     return [function for _, function in _checks]

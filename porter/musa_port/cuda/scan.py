@@ -13,7 +13,7 @@ from musa_port.cuda.syntax import Role
 from musa_port.cuda.text import WORD, literal_spans
 from musa_port.cuda.vocabulary import Vocabulary
 
-_DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*([a-z_]+)((?:[^\n\\]|\\\r?\n|\\)*)", re.M)
+_DIRECTIVE = re.compile(rb"^(?:\xef\xbb\xbf)?(?:[ \t]|/\*[^\n]*?\*/)*#[ \t]*([a-z_]+)((?:[^\n\\]|\\\r?\n|\\)*)", re.M)
 _DEFINE = re.compile(rb"\s*([A-Za-z_]\w*)(\(([^)]*)\))?")
 #: A macro that makes text of its argument, which other files may give an API name.
 _STRINGISING = re.compile(rb"#[ \t]*define[ \t]+\w+\([^)\n]*\)(?:[^\n\\#]|\\\r?\n|\\)*(?<!#)#(?!#)")
@@ -28,15 +28,23 @@ class Scan:
         self.vocabulary = vocabulary
         self.root: Node = syntax.parse(data).root_node
         self.facts = Facts(parsed=True)
+        self.open_comment = self._open_comment()
         self.facts.directives = list(self._directives())
 
     def leaf(self, start: int, end: int) -> Node:
         """The smallest node that covers the span."""
         return self.root.descendant_for_byte_range(start, end) or self.root
 
+    def _open_comment(self) -> int:
+        """Where a comment begins that is never closed: the grammar takes the rest of the file for code."""
+        start = self.data.rfind(b"/*")
+        if start < 0 or start < self.data.rfind(b"*/") or self.leaf(start, start + 2).type in _OPAQUE:
+            return len(self.data)
+        return start
+
     def _directives(self) -> Iterator[Directive]:
         for match in _DIRECTIVE.finditer(self.data):
-            hash_at = self.data.index(b"#", match.start())
+            hash_at = self.data.rindex(b"#", match.start(), match.start(1))
             if self.leaf(hash_at, hash_at + 1).type not in _OPAQUE:
                 yield Directive(match.group(1).decode(), hash_at, match.start(2), match.end())
 
@@ -49,18 +57,19 @@ _OPAQUE = frozenset({"comment", "string_literal", "string_content", "raw_string_
 
 def scan(data: bytes, vocabulary: Vocabulary) -> Facts:
     """The facts of one file. A file without a word of the vocabulary is not parsed."""
-    matches = [match for match in WORD.finditer(data) if vocabulary.knows(match.group())]
-    if not matches and not _STRINGISING.search(data):
+    knows = vocabulary.knows
+    spans = [match.span() for match in WORD.finditer(data) if knows[match.group()]]
+    if not spans and not _STRINGISING.search(data):
         return Facts()
     state = Scan(data, vocabulary)
     for directive in state.facts.directives:
         if directive.keyword == "define":
             _note_macro(state, directive)
-    _walk(state, [match.span() for match in matches])
+    _walk(state, spans)
     for key, extractor in registry.file_extractors:
         for value in extractor(state):
             state.note(key, value)
-    state.facts.error_at = _first_error(state.root)
+    state.facts.error_at = _error_place(state.root, len(data))
     return state.facts
 
 
@@ -105,8 +114,9 @@ def _directive_role(state: Scan, directive: Directive, literals: list[tuple[int,
 
 
 def _code_role(state: Scan, start: int, end: int) -> Role:
-    leaf = state.leaf(start, end)
-    role = syntax.role_of(leaf)
+    if start > state.open_comment:
+        return Role.COMMENT
+    role = syntax.role_of(state.leaf(start, end))
     # A macro body that the directive lexer did not see: text that the grammar took for one.
     return Role.CODE if role is Role.MACRO else role
 
@@ -174,20 +184,21 @@ def _body(data: bytes, start: int, end: int) -> bytes:
     return bytes(body.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ").strip())
 
 
-def _first_error(root: Node) -> int:
-    """Byte offset of the first error node, or -1."""
+def _error_place(root: Node, size: int) -> int:
+    """Where the grammar first fails, when it fails on a good part of the file; else -1."""
     if not root.has_error:
         return -1
-    cursor = root.walk()
-    while True:
-        node = cursor.node
-        if node is None or node.is_error or node.is_missing:
-            return node.start_byte if node is not None else 0
-        if not (node.has_error and cursor.goto_first_child()):
-            while not cursor.goto_next_sibling():
-                if not cursor.goto_parent():
-                    return root.start_byte
-            continue
-        while cursor.node is not None and not (cursor.node.has_error or cursor.node.is_error):
-            if not cursor.goto_next_sibling():
-                return node.start_byte
+    errors: list[tuple[int, int]] = []
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.is_error:
+            errors.append((node.start_byte, node.end_byte))
+        elif node.has_error:
+            pending.extend(node.children)
+    lost = sum(end - start for start, end in errors)
+    return min(errors)[0] if errors and lost * _NOTABLE_ERROR >= size else -1
+
+
+#: A file is reported when the grammar does not understand one byte in this many.
+_NOTABLE_ERROR = 20

@@ -21,10 +21,11 @@ class Role(IntEnum):
     MACRO = 3  # code in the body of a #define
     DIRECTIVE = 4  # in a preprocessor line other than a macro body
     DEFINES = 5  # the name in a definition: function body, type, alias, enumerator
-    DECLARES = 6  # the name of a variable or parameter
+    DECLARES = 6  # the name of a local variable or parameter
     FIELD = 7  # the name of a data member or method in its class
     NAMESPACE = 8  # the name in `namespace x {`
     PROTOTYPE = 9  # the name in a function declaration without a body
+    TYPE = 10  # a type after the arrow of a trailing return type
 
 
 @lru_cache(maxsize=1)
@@ -49,7 +50,8 @@ _SPECIFIERS = {
     "enum_specifier": "body",
 }
 _DECLARATORS = frozenset(
-    "pointer_declarator reference_declarator array_declarator init_declarator parenthesized_declarator attributed_declarator".split()
+    "pointer_declarator reference_declarator array_declarator init_declarator parenthesized_declarator "
+    "attributed_declarator".split()
 )
 
 
@@ -74,8 +76,13 @@ def _role_by_parent(leaf: Node, parent: Node) -> Role:
     kind = parent.type
     if kind in _SPECIFIERS:
         return _specifier_role(leaf, parent)
+    if leaf.type == "type_identifier" and kind == "type_descriptor" and parent.parent is not None:
+        return Role.TYPE if parent.parent.type == "trailing_return_type" else Role.CODE
     if kind in ("namespace_definition", "nested_namespace_specifier"):
-        return Role.NAMESPACE
+        holder = leaf if kind == "namespace_definition" else parent
+        definition = ancestor(holder, "namespace_definition", "namespace_alias_definition")
+        opens = definition is not None and definition.type == "namespace_definition"
+        return Role.NAMESPACE if opens else Role.CODE
     if kind == "enumerator":
         return Role.DEFINES if parent.child_by_field_name("name") == leaf else Role.CODE
     if kind == "alias_declaration":
@@ -91,7 +98,9 @@ def _role_by_parent(leaf: Node, parent: Node) -> Role:
     return Role.CODE
 
 
-_HOLDERS = frozenset("declaration field_declaration parameter_declaration type_definition function_definition for_range_loop".split())
+_HOLDERS = frozenset(
+    "declaration field_declaration parameter_declaration type_definition function_definition for_range_loop".split()
+)
 
 
 def _specifier_role(leaf: Node, parent: Node) -> Role:
@@ -125,7 +134,9 @@ def _declarator_role(leaf: Node, parent: Node) -> Role:
                 return Role.CODE
             if parent.has_error:
                 return Role.CODE
-            return Role.PROTOTYPE if is_function else Role.DECLARES
+            if is_function:
+                return Role.PROTOTYPE
+            return Role.DECLARES if ancestor(parent, "compound_statement") is not None else Role.DEFINES
         elif kind in ("parameter_declaration", "optional_parameter_declaration", "for_range_loop"):
             return Role.DECLARES if parent.child_by_field_name("declarator") == node else Role.CODE
         else:

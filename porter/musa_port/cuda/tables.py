@@ -34,4 +34,5 @@ def load(options: Options) -> Tables:
         reverse=options.reverse,
     )
     features = Features(enabled=not options.reverse)
-    return Tables(options, table, features, arch.load(options.arch_map), Vocabulary(table, features))
+    vocabulary = Vocabulary(table, features, options.rename_project_names)
+    return Tables(options, table, features, arch.load(options.arch_map), vocabulary)

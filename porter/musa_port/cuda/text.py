@@ -69,7 +69,9 @@ def path_at(data: bytes, start: int, end: int) -> tuple[list[tuple[int, int]], b
 
 
 #: Keywords that may stand before a name that begins with `::`.
-_BEFORE_GLOBAL = frozenset({b"return", b"case", b"else", b"typename", b"const", b"throw", b"new", b"namespace", b"using"})
+_BEFORE_GLOBAL = frozenset(
+    {b"return", b"case", b"else", b"typename", b"const", b"throw", b"new", b"namespace", b"using"}
+)
 
 
 def call_around(data: bytes, start: int, limit: int = 2000) -> tuple[str, int] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from musa_port.cuda import registry
 from musa_port.cuda.features import Features
@@ -15,27 +16,37 @@ _TRIGGERS = frozenset(
     b"cu cuh mu muh __HIP_PLATFORM_AMD__ __HIP_PLATFORM_HCC__ __HIPCC__ __HIP__ USE_ROCM SYCL_LANGUAGE_VERSION "
     b"__SYCL_DEVICE_ONLY__".split()
 )
+_OTHER_SIDE = re.compile(r"musa|MUSA|Musa|cuda|CUDA|Cuda")
 _NAME_OR_CALL = re.compile(rb"([A-Za-z_]\w*)(?:\s*\([\w\s,.]*\))?")
+
+
+class _Cache(dict[bytes, int]):
+    """Answers of a function by word: a look-up costs no call once the word was seen."""
+
+    def __init__(self, function: Callable[[bytes], int]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, word: bytes) -> int:
+        answer = self[word] = self._function(word)
+        return answer
 
 
 class Vocabulary:
     """Knows candidates (names that some table, family rule or feature speaks of) and the rules' trigger words."""
 
-    def __init__(self, names: Names, features: Features) -> None:
+    def __init__(self, names: Names, features: Features, project_names: bool = False) -> None:
         self.names = names
         self.features = features
-        self._cache: dict[bytes, int] = {}
+        #: Whether names of the other side matter: --rename-project-names must not run into one.
+        self._project_names = project_names
+        self._headers = _header_words(names)
+        #: 0 for words of no interest, 1 for candidates, 2 for trigger words only.
+        self.knows = _Cache(self._classify)
         self._segments = _path_segments(names)
 
-    def knows(self, word: bytes) -> int:
-        """0 for words of no interest, 1 for candidates, 2 for trigger words only."""
-        kind = self._cache.get(word)
-        if kind is None:
-            kind = self._cache[word] = self._classify(word)
-        return kind
-
     def is_candidate(self, word: bytes) -> bool:
-        return self.knows(word) == 1
+        return self.knows[word] == 1
 
     def _classify(self, word: bytes) -> int:
         if not word.isascii():
@@ -43,7 +54,7 @@ class Vocabulary:
         name = word.decode()
         if self._is_name(name):
             return 1
-        return 2 if word in registry.word_extractors or word in _TRIGGERS else 0
+        return 2 if word in registry.word_extractors or word in _TRIGGERS or name in self._headers else 0
 
     def _is_name(self, name: str) -> bool:
         names = self.names
@@ -59,6 +70,7 @@ class Vocabulary:
             or names.find(name) is not None
             or names.family(name) is not None
             or name in names.keep
+            or (self._project_names and _OTHER_SIDE.search(name) is not None)
         )
 
     def macro_kind(self, name: str, body: bytes) -> str:
@@ -93,6 +105,15 @@ def changes(row: Row) -> bool:
     return row.musa != row.cuda or row.flag != "" or row.confidence in ("unknown", "none")
 
 
+def _header_words(names: Names) -> frozenset[str]:
+    """The words by which includes are noticed whose path holds no other word of interest (`mma.h`, `NvInfer.h`)."""
+    words = set()
+    for row in names.headers.values():
+        if changes(row) and not names.suspect(row.cuda):
+            words.add(re.split(r"\W", row.cuda.rsplit("/", 1)[-1])[0])
+    return frozenset(words)
+
+
 def _path_segments(names: Names) -> frozenset[str]:
     """One word of each qualified name by which it is noticed."""
     words = set()
@@ -100,5 +121,5 @@ def _path_segments(names: Names) -> frozenset[str]:
         if not changes(row):
             continue
         cuda, musa = row.cuda.split("::"), row.musa.split("::")
-        words.add(next((a for a, b in zip(cuda, musa) if a and a != b), cuda[-1] or cuda[0]))
+        words.add(next((a for a, b in zip(cuda, musa, strict=False) if a and a != b), cuda[-1] or cuda[0]))
     return frozenset(words)

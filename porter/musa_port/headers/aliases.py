@@ -64,9 +64,9 @@ def _usable(rows: Iterable[Row]) -> Iterator[Row]:
     families = {row[column].rstrip("_") for row in read_table("families") for column in ("cuda_prefix", "musa_prefix")}
     for row in rows:
         renames = row.supported and row.cuda != row.musa
-        if renames and _IDENTIFIER.fullmatch(row.cuda) and _IDENTIFIER.fullmatch(row.musa):
-            if row.cuda not in families and not _VERSION.fullmatch(row.cuda):
-                yield row
+        identifiers = _IDENTIFIER.fullmatch(row.cuda) and _IDENTIFIER.fullmatch(row.musa)
+        if renames and identifiers and row.cuda not in families and not _VERSION.fullmatch(row.cuda):
+            yield row
 
 
 def _kept_names() -> frozenset[str]:

@@ -56,7 +56,7 @@ AREAS = (
         _RUNTIME_HEADERS,
         {
             "runtime": rf"(?!{_PARAMETERS}$|{_INTERNAL}$)\w+",
-            "macros": r"CUDART(API|_CB)|__CUDA_(ALIGN|BUILTIN_VAR|DEVICE_BUILTIN|DEPRECATED|RUNTIME(_API)?_H|PROFILER_API_H)(__)?",
+            "macros": r"CUDART(API|_CB)|__CUDA_(ALIGN|DEPRECATED|RUNTIME_H|RUNTIME_API_H|PROFILER_API_H)(__)?",
         },
     ),
     Area(
@@ -67,7 +67,9 @@ AREAS = (
     Area("typedefs", r"cuda\w*Typedefs\.h", {"driver": _FUNCTION_POINTERS, "runtime": _FUNCTION_POINTERS}, ("driver",)),
     Area("complex", r"cuComplex\.h", {"complex": _EVERYTHING}),
     Area("fp16", r"cuda_fp16\.h", {"types": r"(__)?nv_half\w*", "macros": r"__CUDA_FP16_(TYPES_EXIST|H)__"}),
-    Area("bf16", r"cuda_bf16\.h", {"types": r"(__)?nv_bfloat\w*", "macros": r"__CUDA_BF16_(TYPES_EXIST|H)__"}, ("fp16",)),
+    Area(
+        "bf16", r"cuda_bf16\.h", {"types": r"(__)?nv_bfloat\w*", "macros": r"__CUDA_BF16_(TYPES_EXIST|H)__"}, ("fp16",)
+    ),
     Area(
         "fp8",
         r"cuda_fp8\.h",
@@ -75,7 +77,9 @@ AREAS = (
         _FLOATS,
     ),
     Area("cublas", r"cublas(_v2|_api|Lt|Xt)?\.h|nvblas\.h", {"cublas": _EVERYTHING}, (*_MATHS, *_FLOATS)),
-    Area("curand", r"curand(?!_(discrete2|globals|normal_static|precalc))\w*\.h", {"curand": _EVERYTHING}, ("runtime",)),
+    Area(
+        "curand", r"curand(?!_(discrete2|globals|normal_static|precalc))\w*\.h", {"curand": _EVERYTHING}, ("runtime",)
+    ),
     Area("cufft", r"cufft(Xt|w)?\.h", {"cufft": _EVERYTHING}, _MATHS),
     Area("cusparse", r"cusparse(_v2)?\.h", {"cusparse": _EVERYTHING}, _MATHS),
     Area("cusolver", r"cusolver\w*\.h", {"cusolver": _EVERYTHING}, ("cublas", "cusparse")),

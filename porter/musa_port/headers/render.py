@@ -30,7 +30,7 @@ def aliases(path: str, names: Sequence[Alias]) -> str:
     plain = [line for alias in names if not (alias.tested or alias.caveat) for line in _define(alias)]
     caveats = [alias for alias in names if alias.caveat]
     if caveats:
-        plain += ["/* Not the same thing on both sides: left out, so that their use does not compile, unless asked for. */"]
+        plain += ["/* Not the same thing on both sides: they do not compile unless asked for. */"]
         plain += ["#ifdef MUSA_COMPAT_SEMANTIC_NAMES"]
         plain += [f"#define {alias.old} {alias.new} /* {alias.caveat.replace('*/', '* /')} */" for alias in caveats]
         plain += ["#endif"]

@@ -50,7 +50,8 @@ def names(path: str) -> str:
     """The header that gives the names their CUDA meaning."""
     namespaces = ["#ifdef __cplusplus"]
     for outer in _NAMESPACES:
-        namespaces += [f"namespace {outer} {{ namespace cuda {{}} namespace musa {{ using namespace ::{outer}::cuda; }} }}"]
+        musa = f"namespace musa {{ using namespace ::{outer}::cuda; }}"
+        namespaces += [f"namespace {outer} {{ namespace cuda {{}} {musa} }}"]
     namespaces += ["#endif"]
     defines = [f"#define {alias.old} {alias.new}" for alias in _aliases()]
     return render.guarded(path, [*namespaces, *defines, *_DEVICE])

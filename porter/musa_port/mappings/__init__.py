@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
@@ -53,13 +53,13 @@ def read_table(area: str) -> list[dict[str, str]]:
     return list(csv.DictReader(text.splitlines()))
 
 
-@lru_cache(maxsize=None)
+@cache
 def read_rows(area: str) -> tuple[Row, ...]:
     """The rows of one name table."""
     text = (resources.files(__name__) / f"{area}.csv").read_text(encoding="utf-8")
     lines = csv.reader(text.splitlines())
     next(lines)
-    return tuple(Row(*cells[:7], area) for cells in lines)
+    return tuple(Row._make([*cells[:7], area]) for cells in lines)
 
 
 def all_rows() -> Iterator[Row]:

@@ -34,7 +34,7 @@ STUB = register(
         Severity.ERROR,
         "With --ptx stub, replaces a PTX statement by a trap, so that the rest compiles and a use cannot pass unseen.",
         why="A statement that is skipped leaves wrong numbers; a trap stops the kernel.",
-        example=('asm volatile("membar.gl;");', '__trap() /* musa-port: PTX membar.gl */;'),
+        example=('asm volatile("membar.gl;");', "__trap() /* musa-port: PTX membar.gl */;"),
         advice="Write the MUSA form by hand before you run the code.",
     )
 )
@@ -51,6 +51,8 @@ class Statement(NamedTuple):
 
 
 class PtxRow(NamedTuple):
+    """One family of ptx.csv and the pattern of its instructions."""
+
     pattern: re.Pattern[str]
     family: str
     replacement: str
@@ -65,6 +67,7 @@ _LABEL = re.compile(r"^(\$?\w+\s*:(?!:)|@!?%?\w+|@!?%\d+|\{|\})\s*")
 
 @extract("asm", words=(b"asm", b"__asm__", b"__asm"))
 def find(scan: Scan, start: int, end: int, role: int) -> Statement | None:
+    """The statement whose keyword is at `start`."""
     if role not in (Role.CODE, Role.MACRO):
         return None
     position = end

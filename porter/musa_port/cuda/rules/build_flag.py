@@ -34,4 +34,6 @@ def decide(port: Port) -> None:
             port.edit(word.start, word.end, name.replace("CUDA", "MUSA"), "project-name")
         else:
             port.claim(word.start, word.end)
-            port.report("build-flag", word.start, word.end, f"{name} is left: the build defines it", name=name, once=name)
+            port.report(
+                "build-flag", word.start, word.end, f"{name} is left: the build defines it", name=name, once=name
+            )

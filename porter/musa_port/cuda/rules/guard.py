@@ -91,7 +91,12 @@ def _arch(port: Port, word: Word, name: str) -> None:
     if comparison is None:
         if not _tests_definition(port, word):
             port.report(
-                "arch-guard", word.start, word.end, f"the value of {name} is on another scale on MUSA", new=target, name=name
+                "arch-guard",
+                word.start,
+                word.end,
+                f"the value of {name} is on another scale on MUSA",
+                new=target,
+                name=name,
             )
         return
     operator, start, end = comparison
@@ -224,7 +229,9 @@ def _is_also_compared(port: Port, word: Word, name: str) -> bool:
     others = [
         other
         for other in port.facts.words
-        if other.start != word.start and port.data[other.start : other.end] == name.encode() and _comparison(port, other)
+        if other.start != word.start
+        and port.data[other.start : other.end] == name.encode()
+        and _comparison(port, other)
     ]
     line = next((d for d in port.facts.directives if d.start <= word.start < d.end), None)
     return line is not None and any(line.start <= other.start < line.end for other in others)

@@ -57,7 +57,9 @@ UNKNOWN = register(
 
 _TARGET = re.compile(rb'([<"])([^>"\n]+)[>"]')
 _HAS_INCLUDE = re.compile(rb'__has_include(?:_next)?\s*\(\s*([<"])([^>"\n]+)[>"]')
-_SUSPECT = re.compile(r"cuda|CUDA|cublas|cudnn|curand|cufft|cusparse|cusolver|cupti|nccl|nvrtc|nvml|nvshmem|(^|/)nv[tA-Z]")
+_SUSPECT = re.compile(
+    r"cuda|CUDA|cublas|cudnn|curand|cufft|cusparse|cusolver|cupti|nccl|nvrtc|nvml|nvshmem|(^|/)nv[tA-Z]"
+)
 
 
 @check(order=20)
@@ -119,6 +121,9 @@ def _apply(port: Port, start: int, end: int, row: Row) -> None:
         message = f"{row.cuda} became {new}" if new != row.cuda else row.cuda
         changed = new if new != row.cuda else ""
         port.report("sdk-header", start, end, message + note, severity=severity, new=changed, name=row.cuda)
+    elif row.confidence in ("low", "medium-low") and new != row.cuda:
+        message = f"{row.cuda} became {new} on weak evidence (confidence {row.confidence}){note}"
+        port.report("unproven-name", start, end, message, new=new, name=row.cuda)
 
 
 def _renamed_suffix(row: Row) -> str:
@@ -130,7 +135,11 @@ def _renamed_suffix(row: Row) -> str:
 
 def _derive(target: str, reverse: bool) -> str:
     """PyTorch's CUDA headers without a row: the compatibility tree of torch_musa follows one rule."""
-    folder = ("ATen/musa/", "c10/musa/", "ATen/native/musa/") if reverse else ("ATen/cuda/", "c10/cuda/", "ATen/native/cuda/")
+    folder = (
+        ("ATen/musa/", "c10/musa/", "ATen/native/musa/")
+        if reverse
+        else ("ATen/cuda/", "c10/cuda/", "ATen/native/cuda/")
+    )
     if not target.startswith(folder):
         return target
     stem, suffix = posixpath.splitext(target)

@@ -43,6 +43,7 @@ _ESCAPE = re.compile(rb"\\(?:\r?\n|.)", re.S)
 
 @extract("kernel-text", words=(b"__global__", b"__device__"))
 def find(scan: Scan, start: int, end: int, role: int) -> Text | None:
+    """The literal around a kernel's qualifier."""
     if role != Role.STRING:
         return None
     node = scan.leaf(start, end)

@@ -142,7 +142,7 @@ def _decide(port: Port, word: Word) -> None:
     name = port.data[word.start : word.end].decode()
     if role in (Role.FIELD, Role.DEFINES, Role.NAMESPACE, Role.DECLARES, Role.PROTOTYPE):
         _decide_declaration(port, word, name)
-    elif is_member(port.data, word.start):
+    elif role != Role.TYPE and is_member(port.data, word.start):
         _decide_member(port, word, name)
     elif not _decide_path(port, word, name):
         decide_identifier(port, word.start, word.end, name)
@@ -151,8 +151,22 @@ def _decide(port: Port, word: Word) -> None:
 def _rename_in_text(port: Port, word: Word) -> None:
     """In prose, a name that means something else on MUSA stays: what is said about it would become wrong."""
     row = port.names.identifiers.get(port.text(word.start, word.end))
-    if row is not None and row.supported and row.flag != "semantic" and _IDENTIFIER.fullmatch(row.musa) and port.names.allowed(row):
+    if is_in_address(port.data, word.start):
+        return
+    if (
+        row is not None
+        and row.supported
+        and row.flag != "semantic"
+        and _IDENTIFIER.fullmatch(row.musa)
+        and port.names.allowed(row)
+    ):
         port.edit(word.start, word.end, row.musa, "api-name", row.confidence)
+
+
+def is_in_address(data: bytes, start: int) -> bool:
+    """Whether the word is a part of a URL or a path in prose."""
+    begin = max(data.rfind(char, 0, start) for char in (b" ", b"\n", b"\t", b'"', b"(", b"<"))
+    return b"://" in data[begin + 1 : start] or (data[start - 1 : start] == b"/" and data[start - 2 : start] != b"//")
 
 
 # ---- names where they are declared, and members -----------------------------------------------------------------
@@ -170,8 +184,9 @@ def _decide_declaration(port: Port, word: Word, name: str) -> None:
 def _decide_namespace(port: Port, word: Word, name: str) -> None:
     """Reopened namespaces of libraries move with the library; the project's own stay."""
     spans, _ = path_at(port.data, word.start, word.end)
-    segments = [port.text(*span) for span in spans]
-    if segments[0] in LIBRARY_HEADERS and segments[0] not in port.index.owned:
+    library = port.text(*spans[0])
+    top_level = any(path.split("::")[0] == library for path in port.facts.namespaces)
+    if library in LIBRARY_HEADERS and library not in port.index.owned and top_level:
         _decide_path(port, word, name)
     elif _extends_torch(port, word, name):
         port.edit(word.start, word.end, "cuda" if port.names.reverse else "musa", "api-name", "medium")
@@ -190,7 +205,12 @@ def _extends_torch(port: Port, word: Word, name: str) -> bool:
 
 def _decide_member(port: Port, word: Word, name: str) -> None:
     row = port.names.methods.get(name)
-    if row is None or not _includes_torch(port) or port.data[forward(port.data, word.end)] != 0x28:
+    if (
+        row is None
+        or name in port.index.fields
+        or not _includes_torch(port)
+        or port.data[forward(port.data, word.end)] != 0x28
+    ):
         keep_project_name(port, word.start, word.end, name)
         return
     target = re.sub(r"^\w+::", "", row.musa)
@@ -263,15 +283,20 @@ def _is_project_path(port: Port, segments: list[str]) -> bool:
 
 
 def _decide_unlisted_path(port: Port, spans: list[tuple[int, int]], segments: list[str], known: bool) -> bool:
-    """A qualified name without a row. API enumerators may be qualified by their type; a leading `::` changes nothing."""
+    """A qualified name without a row. Its type may qualify an API enumerator; a leading `::` changes nothing."""
     if known and (len(spans) == 1 or segments[0] in port.names.identifiers):
-        for span, segment in zip(spans, segments):
+        for span, segment in zip(spans, segments, strict=True):
             if port.names.find(segment) is not None:
                 decide_identifier(port, *span, segment)
             else:
                 port.claim(*span)
         return True
-    if known and segments[0] == "cuda" and not port.names.reverse and any(p.startswith("cuda/") for p in includes(port)):
+    if (
+        known
+        and segments[0] == "cuda"
+        and not port.names.reverse
+        and any(p.startswith("cuda/") for p in includes(port))
+    ):
         return _rename_libcudacxx(port, spans, segments)
     _keep_path(port, spans, segments)
     return True
@@ -286,12 +311,14 @@ def _rename_libcudacxx(port: Port, spans: list[tuple[int, int]], segments: list[
     for span in spans[1:]:
         port.claim(*span)
     port.use(path, "derived")
-    port.report("derived-name", *spans[0], f"{path} is in no table; renamed to musa::", new="musa", name=path, once=path)
+    port.report(
+        "derived-name", *spans[0], f"{path} is in no table; renamed to musa::", new="musa", name=path, once=path
+    )
     return True
 
 
 def _keep_path(port: Port, spans: list[tuple[int, int]], segments: list[str]) -> None:
-    for span, segment in zip(spans, segments):
+    for span, segment in zip(spans, segments, strict=True):
         if port.is_claimed(span[0]):
             continue
         row = port.names.identifiers.get(segment)
@@ -303,9 +330,7 @@ def _keep_path(port: Port, spans: list[tuple[int, int]], segments: list[str]) ->
         port.claim(*span)
 
 
-def _apply_path_row(
-    port: Port, spans: list[tuple[int, int]], segments: list[str], row: Row, length: int
-) -> None:
+def _apply_path_row(port: Port, spans: list[tuple[int, int]], segments: list[str], row: Row, length: int) -> None:
     old = "::".join(segments[:length])
     start, end = spans[0][0], spans[length - 1][1]
     if not _report_row(port, start, end, row._replace(cuda=old)):
@@ -314,11 +339,11 @@ def _apply_path_row(
         return
     target = row.musa.split("::")
     if len(target) == length:
-        for span, segment in zip(spans, target):
+        for span, segment in zip(spans, target, strict=True):
             port.edit(*span, segment, "api-name", row.confidence)
     else:
         port.edit(start, end, row.musa, "api-name", row.confidence)
-    for span, segment in zip(spans[length:], segments[length:]):
+    for span, segment in zip(spans[length:], segments[length:], strict=True):
         _decide_rest(port, span, segment, row)
 
 
@@ -338,7 +363,7 @@ def _decide_rest(port: Port, span: tuple[int, int], segment: str, row: Row) -> N
 def _decide_bare_namespace(port: Port, word: Word, name: str) -> bool:
     """`using namespace cutlass;` or an alias of a library's namespace."""
     before = port.data[max(0, word.start - 60) : word.start]
-    if not re.search(rb"(using\s+namespace|namespace(\s+\w+\s*=)?)\s*$", before):
+    if name in port.index.namespaces or not re.search(rb"(using\s+namespace|namespace(\s+\w+\s*=)?)\s*$", before):
         return False
     apply_row(port, word.start, word.end, port.names.paths[name])
     return True
@@ -370,7 +395,7 @@ def decide_identifier(port: Port, start: int, end: int, name: str) -> None:
 
 def _is_own_feature(port: Port, name: str) -> bool:
     """Whether the name of a feature is one that the tree itself declares."""
-    return port.index.declares(name) or any(name in path.split("::") for path in port.index.namespaces)
+    return port.index.declares(name) or name in port.index.namespace_names
 
 
 def _library_of(name: str) -> str:
@@ -385,7 +410,7 @@ def is_project_name(port: Port, name: str) -> bool:
     """
     if name in port.names.forced:
         return False
-    if name in port.index.defined or name in port.facts.variables:
+    if name in port.index.defined or name in port.facts.variables or name in port.index.namespace_names:
         return True
     return name not in port.names.identifiers and port.index.declares(name)
 
@@ -394,7 +419,9 @@ def keep_project_name(port: Port, start: int, end: int, name: str) -> None:
     """Leave a name of the project, or move it when the user asked for that."""
     if port.options.rename_project_names and port.index.declares(name):
         renamed = rename_project_name(name, port.names.reverse)
-        if renamed != name and not port.index.declares(renamed):
+        if renamed != name and port.index.declares(renamed):
+            port.report("project-name", start, end, f"{name} is left: {renamed} is taken", name=name, once=name)
+        elif renamed != name:
             port.edit(start, end, renamed, "project-name")
     port.claim(start, end)
     if name in port.names.identifiers:
@@ -524,7 +551,9 @@ def _report_row(port: Port, start: int, end: int, row: Row) -> bool:
         message = f"{arrow}, which not every SDK has{note}"
         port.report("different-meaning", start, end, message, severity=Severity.INFO, new=changed, name=name, once=name)
     elif row.confidence == "derived":
-        port.report("derived-name", start, end, f"{arrow}, by the rule of its family{note}", new=changed, name=name, once=name)
+        port.report(
+            "derived-name", start, end, f"{arrow}, by the rule of its family{note}", new=changed, name=name, once=name
+        )
     elif row.confidence in ("low", "medium-low"):
         message = f"{arrow} on weak evidence (confidence {row.confidence}){note}"
         port.report("unproven-name", start, end, message, new=changed, name=name, once=name)

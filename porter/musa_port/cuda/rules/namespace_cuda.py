@@ -18,7 +18,10 @@ USING = register(
         Severity.WARNING,
         "Renames `using namespace cuda` only when it is certainly the namespace of the toolkit.",
         why="Many projects have a namespace of that name.",
-        example=("#include <cuda/std/array>\nusing namespace cuda;", "#include <musa/std/array>\nusing namespace musa;"),
+        example=(
+            "#include <cuda/std/array>\nusing namespace cuda;",
+            "#include <musa/std/array>\nusing namespace musa;",
+        ),
         advice="Check that the names used from this namespace come from the toolkit.",
     )
 )
@@ -43,7 +46,9 @@ def _decide(port: Port, start: int, end: int, bare: str) -> None:
     toolkit = any(path.startswith(bare + "/") for path in includes(port))
     if own or not toolkit:
         port.claim(start, end)
-        reason = "the project has a namespace of that name" if own else "no header of the toolkit's namespace is included"
+        reason = (
+            "the project has a namespace of that name" if own else "no header of the toolkit's namespace is included"
+        )
         message = f"using namespace {bare} is left: {reason}"
         port.report("using-cuda", start, end, message, severity=Severity.INFO, name=bare)
         return

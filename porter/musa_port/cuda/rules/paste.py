@@ -124,9 +124,9 @@ def decide_pastes(port: Port) -> None:
 
 
 def _is_family_word(port: Port, prefix: str) -> bool:
-    return any(prefix == family.prefix.rstrip("_") or prefix == family.prefix for family in port.names.families) or (
-        port.names.suspect(prefix) and not port.index.declares(prefix)
-    )
+    families = port.names.families.get(prefix[0], ())
+    is_prefix = any(prefix in (family.prefix, family.prefix.rstrip("_")) for family in families)
+    return is_prefix or (port.names.suspect(prefix) and not port.index.declares(prefix))
 
 
 def _common_target(port: Port, prefix: str, given: set[str]) -> str | None:

@@ -18,7 +18,10 @@ REGION = register(
         Severity.INFO,
         "Leaves the text between the comments `musa-port: off` and `musa-port: on` alone.",
         why="Code that somebody ported by hand must survive the next run. The musify markers are honoured too.",
-        example=("// musa-port: off\ncudaFree(p);\n// musa-port: on", "// musa-port: off\ncudaFree(p);\n// musa-port: on"),
+        example=(
+            "// musa-port: off\ncudaFree(p);\n// musa-port: on",
+            "// musa-port: off\ncudaFree(p);\n// musa-port: on",
+        ),
     )
 )
 OPEN_REGION = register(
@@ -49,6 +52,7 @@ _MARKER = re.compile(rb"musa-port:\s*(off|on|ignore)\b|MUSIFY_EXCL_(START|STOP|L
 
 @extract("region", words=(b"musa", b"MUSIFY_EXCL_START", b"MUSIFY_EXCL_STOP", b"MUSIFY_EXCL_LINE"))
 def find(scan: Scan, start: int, end: int, role: int) -> tuple[str, int] | None:
+    """The marker at `start`: (off, on or line; its place)."""
     match = _MARKER.match(scan.data, start)
     if match is None or role != Role.COMMENT:
         return None
@@ -77,7 +81,9 @@ def keep_regions(port: Port) -> None:
 
 def _keep(port: Port, start: int, end: int) -> None:
     port.claim(start, end)
-    port.report("kept-region", start, start, f"lines {port.lines.number(start)} to {port.lines.number(end)} are left alone")
+    port.report(
+        "kept-region", start, start, f"lines {port.lines.number(start)} to {port.lines.number(end)} are left alone"
+    )
 
 
 @check(order=10)

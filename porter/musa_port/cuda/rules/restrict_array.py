@@ -15,7 +15,7 @@ RESTRICT = register(
         "restrict-array",
         Severity.INFO,
         "Reports a data member that is an array of const __restrict__ pointers.",
-        why="The MUSA compiler may refuse to copy such a struct; one port adds an assignment, another drops the qualifier.",
+        why="The MUSA compiler may refuse to copy such a struct; ports add an assignment or drop the qualifier.",
         example=("struct A { const float* __restrict__ p[8]; };", "struct A { const float* __restrict__ p[8]; };"),
         advice="When a copy does not compile, drop __restrict__ from the member.",
     )
@@ -24,6 +24,7 @@ RESTRICT = register(
 
 @extract("restrict-array", words=(b"__restrict__", b"__restrict"))
 def find(scan: Scan, start: int, end: int, role: int) -> tuple[int, int] | None:
+    """The qualifier, when it stands in an array member."""
     if role in (Role.COMMENT, Role.STRING, Role.MACRO):
         return None
     declaration = ancestor(scan.leaf(start, end), "field_declaration", "compound_statement", "parameter_list")

@@ -7,6 +7,7 @@ import re
 from musa_port.cuda.facts import Word
 from musa_port.cuda.port import Port
 from musa_port.cuda.registry import check
+from musa_port.cuda.rules.name import is_in_address
 from musa_port.cuda.syntax import Role
 from musa_port.cuda.text import call_around
 from musa_port.model import Severity
@@ -129,7 +130,15 @@ def _list(port: Port, word: Word) -> None:
     row = port.names.identifiers.get(name)
     if row is None or row.musa == row.cuda:
         return
-    if port.options.strings and row.supported and re.fullmatch(r"\w+", row.musa) and port.names.allowed(row):
+    if port.options.strings and is_in_address(port.data, word.start):
+        return
+    if (
+        port.options.strings
+        and row.flag != "semantic"
+        and row.supported
+        and re.fullmatch(r"\w+", row.musa)
+        and port.names.allowed(row)
+    ):
         port.edit(word.start, word.end, row.musa, "name-in-text", row.confidence)
     else:
         port.report("name-in-text", word.start, word.end, f"{name} in a string is left as it is", name=name, once=name)

@@ -22,8 +22,8 @@ KEYWORD = register(
         "Adds the keyword `template` in member template calls on objects of dependent type.",
         why="The MUSA compiler is built on clang, which follows the standard here; nvcc accepts the call without it.",
         example=(
-            "template <typename T> __device__ T f(T x, S& s) {\n  using R = Reduce<T>;\n  return R(s).Sum<4>(x);\n}",
-            "template <typename T> __device__ T f(T x, S& s) {\n  using R = Reduce<T>;\n  return R(s).template Sum<4>(x);\n}",
+            "template <typename T> T f(T x, S& s) {\n  using R = Reduce<T>;\n  return R(s).Sum<4>(x);\n}",
+            "template <typename T> T f(T x, S& s) {\n  using R = Reduce<T>;\n  return R(s).template Sum<4>(x);\n}",
         ),
         advice="When the compiler complains, write `.template name<...>(...)`.",
         evidence="thrust_cub.csv",
@@ -76,7 +76,7 @@ def _verdict(leaf: Node, data: bytes, dot: int) -> str:
     if head in parameters:
         return "dependent"
     declaration = _declaration_of(head, template)
-    if declaration is None:
+    if declaration is None or declaration == b"auto":
         return "" if head == b"this" else "unknown"
     return "dependent" if _depends(declaration, parameters, template, 0) else ""
 
@@ -121,18 +121,18 @@ def _object_head(data: bytes, dot: int) -> bytes | None:
 def _declaration_of(name: bytes, template: Node) -> bytes | None:
     """The text of the type that `name` is declared with inside the template, if it is declared there."""
     text = template.text or b""
-    alias = re.search(rb"\busing\s+" + re.escape(name) + rb"\s*=\s*([^;]+);", text)
+    word = re.escape(name)
+    alias = re.search(rb"\busing\s+" + word + rb"\s*=\s*([^;]+);", text)
     if alias:
         return alias.group(1)
-    typedef = re.search(rb"\btypedef\s+([^;]+?)\b" + re.escape(name) + rb"\s*;", text)
-    if typedef:
-        return typedef.group(1)
-    variable = re.search(
-        rb"([A-Za-z_][\w:]*(?:\s*<[^;{}()]*>)?(?:::\w+)*)[\s&*]+" + re.escape(name) + rb"\s*[;,=({\[)]", text
-    )
-    if variable and variable.group(1) not in (b"return", b"else", b"throw", b"case"):
-        return variable.group(1)
+    for match in re.finditer(rb"\b" + word + rb"\s*[;,=({\[)]", text):
+        before = _TYPE_BEFORE.search(text[max(0, match.start() - 200) : match.start()])
+        if before and before.group(1) not in (b"return", b"else", b"throw", b"case"):
+            return before.group(1)
     return None
+
+
+_TYPE_BEFORE = re.compile(rb"([A-Za-z_][\w:]*(?:\s*<[^;{}()]*>)?(?:::\w+)*)[\s&*]+$")
 
 
 def _depends(declaration: bytes, parameters: set[bytes], template: Node, depth: int) -> bool:

@@ -31,6 +31,8 @@ WARP = register(
 
 
 class Assumption(NamedTuple):
+    """One number that stands for the warp size: what it is, its span, the function around it."""
+
     kind: str
     start: int
     end: int
@@ -126,7 +128,7 @@ def report(port: Port) -> None:
                 "warp-size",
                 kept[0].start,
                 kept[0].end,
-                f"{kinds} assume 32 lanes {where} ({places})",
+                f"{kinds} assum{'e' if len(kept) > 1 else 'es'} 32 lanes {where} ({places})",
                 severity=Severity.INFO if only_32 else None,
                 function=function,
                 name=function,
