@@ -39,16 +39,17 @@ def main() -> None:
 
 def fetch(name: str, version: str) -> Path:
     """The unpacked wheel of a package, downloaded when it is not there yet."""
-    target = CORPUS / f"{name}-{version}"
+    stem = f"{name.replace('-', '_')}-{version}"  # as wheels are named
+    target = CORPUS / stem
     if not target.exists():
         wheels = CORPUS / "wheels"
-        if not list(wheels.glob(f"{name}-{version}-*.whl")):
+        if not list(wheels.glob(f"{stem}-*.whl")):
             print(f"downloading {name} {version} ...", flush=True)
             pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
             run([*pip, "--only-binary=:all:", "--dest", str(wheels), f"{name}=={version}"])
         partial = target.with_suffix(".partial")
         shutil.rmtree(partial, ignore_errors=True)
-        with zipfile.ZipFile(next(wheels.glob(f"{name}-{version}-*.whl"))) as archive:
+        with zipfile.ZipFile(next(wheels.glob(f"{stem}-*.whl"))) as archive:
             archive.extractall(partial)
         partial.rename(target)
     return target

@@ -155,16 +155,15 @@ def _every_row() -> Iterable[Row]:
 def invert(rows: Iterable[Row]) -> list[Row]:
     """The tables from MUSA to CUDA.
 
-    Where several CUDA names have the same MUSA name, the row with the highest confidence counts; among equals the name
-    whose letters match the MUSA name best (equal length), then the first in the table.
+    A MUSA name that CUDA has too (`__half`) stays. Where several CUDA names have the same MUSA name, rows that change the
+    meaning come last, then the highest confidence counts; among equals the name whose length is nearest to that of the
+    MUSA name, then the first in the table.
     """
+    rows = list(rows)
+    kept = {row.cuda for row in rows if row.musa == row.cuda}
     best: dict[tuple[str, str], Row] = {}
     for row in rows:
-        if not row.supported or row.musa == row.cuda or row.musa in ("same", "(drop)", "(none)"):
-            continue
-        if row.cuda in BUILD_FLAGS or (row.cuda in _FAMILY_WORDS and row.kind != "namespace"):
-            continue
-        if " " in row.cuda:  # a description, not a name
+        if row.musa in kept or not _is_invertible(row):
             continue
         key = (_shape(row), row.musa)
         candidate = row._replace(cuda=row.musa, musa=row.cuda)
@@ -174,8 +173,15 @@ def invert(rows: Iterable[Row]) -> list[Row]:
     return list(best.values())
 
 
-def _inverse_rank(row: Row) -> tuple[int, int]:
-    return CONFIDENCE.index(row.confidence), abs(len(row.cuda) - len(row.musa))
+def _is_invertible(row: Row) -> bool:
+    """Whether both sides are names, and not the name of a family or a macro of the build."""
+    if not row.supported or row.musa in ("same", "(drop)", "(none)") or " " in row.cuda:
+        return False
+    return row.cuda not in BUILD_FLAGS and (row.cuda not in _FAMILY_WORDS or row.kind == "namespace")
+
+
+def _inverse_rank(row: Row) -> tuple[bool, int, int]:
+    return row.flag == "semantic", CONFIDENCE.index(row.confidence), abs(len(row.cuda) - len(row.musa))
 
 
 def _shape(row: Row) -> str:

@@ -48,10 +48,7 @@ def musa_to_cuda(area: Area) -> list[Alias]:
     only where no other does.
     """
     kept = _kept_names()
-    rows = [row for row in _usable(area.rows()) if row.musa not in kept]
-    same_meaning = invert(row for row in rows if row.flag != "semantic")
-    other_meaning = invert(row for row in rows if row.flag == "semantic")
-    return _aliases([*same_meaning, *other_meaning])
+    return _aliases(invert(row for row in _usable(area.rows()) if row.musa not in kept))
 
 
 def switches() -> list[tuple[str, str]]:
