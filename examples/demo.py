@@ -55,11 +55,12 @@ def fetch(name: str, version: str) -> Path:
     return target
 
 
-def port(source: Path, output: Path) -> dict[str, Any]:
+def port(source: Path, output: Path, *options: str) -> dict[str, Any]:
     """Run musa-port; returns its JSON report. Exit code 1 only says that work is left to do by hand."""
     report = output.with_suffix(".json")
     page = output.with_suffix(".html")
     command = [str(MUSA_PORT), str(source), "-o", str(output), "--report", str(report), "--report", str(page)]
+    command += options
     run(command, accept=(0, 1))
     result: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
     return result

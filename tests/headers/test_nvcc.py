@@ -160,6 +160,10 @@ def toolkit_words(cuda_include: Path) -> set[str]:
     return words(file for file in cuda_include.rglob("*.h*") if file.is_file() and "cccl" not in file.parts)
 
 
+#: Names that MUSA took over and that CUDA 13 removed.
+REMOVED = frozenset({"CUFFT_INCOMPLETE_PARAMETER_LIST", "CUFFT_LICENSE_ERROR", "CUFFT_PARSE_ERROR"})
+
+
 @pytest.mark.parametrize("area", AREAS, ids=lambda area: area.name)
 def test_toolkit_has_the_names(area: Area, cuda_include: Path, toolkit_words: set[str]) -> None:
     """Proven names are real. A few were removed by one toolkit or added by another."""
@@ -167,7 +171,7 @@ def test_toolkit_has_the_names(area: Area, cuda_include: Path, toolkit_words: se
         pytest.skip(f"this CUDA toolkit has no headers of {area.name}")
     proven = {row.cuda for row in area.rows() if row.confidence in ("high", "medium")}
     names = [alias.old for alias in cuda_to_musa(area) if alias.old in proven and not alias.tested]
-    missing = [name for name in names if name not in toolkit_words]
+    missing = [name for name in names if name not in toolkit_words | REMOVED]
     assert len(missing) <= max(1, len(names) // 50), missing
 
 
