@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from musa_port.errors import UsageError
@@ -121,26 +122,42 @@ class Names:
 
 
 def load(
-    map_files: Iterable[Path] = (),
+    map_files: Sequence[Path] = (),
     *,
     default_map: bool = True,
     keep: Iterable[str] = (),
     min_confidence: str = "derived",
     reverse: bool = False,
 ) -> Names:
-    """Build the tables. Raises UsageError when a map file is malformed."""
-    names = Names(keep=frozenset(keep), min_confidence=min_confidence, reverse=reverse)
-    if default_map:
-        for row in invert(_every_row()) if reverse else _every_row():
-            _add(names, row)
-        for family in _families(reverse):
-            names.families.setdefault(family.prefix[0], []).append(family)
+    """The tables. Raises UsageError when a map file is malformed.
+
+    Callers share what is returned and must not change it.
+    """
+    if not map_files:
+        return _shared(default_map, frozenset(keep), min_confidence, reverse)
+    names = _build(default_map, frozenset(keep), min_confidence, reverse)
     forced: set[str] = set()
     for path in map_files:
         for row in read_map_file(path):
             _add(names, row, replace=True)
             forced.add(row.cuda)
     names.forced = frozenset(forced)
+    names.header_prefixes.sort(key=lambda item: -len(item[0]))
+    return names
+
+
+@lru_cache(maxsize=4)
+def _shared(default_map: bool, keep: frozenset[str], min_confidence: str, reverse: bool) -> Names:
+    return _build(default_map, keep, min_confidence, reverse)
+
+
+def _build(default_map: bool, keep: frozenset[str], min_confidence: str, reverse: bool) -> Names:
+    names = Names(keep=keep, min_confidence=min_confidence, reverse=reverse)
+    if default_map:
+        for row in invert(_every_row()) if reverse else _every_row():
+            _add(names, row)
+        for family in _families(reverse):
+            names.families.setdefault(family.prefix[0], []).append(family)
     names.header_prefixes.sort(key=lambda item: -len(item[0]))
     return names
 
@@ -155,9 +172,9 @@ def _every_row() -> Iterable[Row]:
 def invert(rows: Iterable[Row]) -> list[Row]:
     """The tables from MUSA to CUDA.
 
-    A MUSA name that CUDA has too (`__half`) stays. Where several CUDA names have the same MUSA name, rows that change the
-    meaning come last, then the highest confidence counts; among equals the name whose length is nearest to that of the
-    MUSA name, then the first in the table.
+    A MUSA name that CUDA has too (`__half`) stays. Where several CUDA names have the same MUSA name, rows that change
+    the meaning come last, then the highest confidence counts; among equals the name whose length is nearest to that of
+    the MUSA name, then the first in the table.
     """
     rows = list(rows)
     kept = {row.cuda for row in rows if row.musa == row.cuda}

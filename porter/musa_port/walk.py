@@ -57,7 +57,7 @@ OTHER_LANGUAGE = register(
         "F7",
         "other-language",
         Severity.WARNING,
-        "Lists sources in languages that musa-port does not port (Fortran, Rust, Go, Julia).",
+        "Lists sources in languages that musa-port does not port (Fortran, Rust, Go, Julia, templates).",
         advice="Port the file by hand.",
     )
 )
@@ -87,7 +87,8 @@ COUNTERPARTS = {
     "libcudacxx": "libmusacxx",
     "nccl": "MCCL",
 }
-_OTHER_LANGUAGES = frozenset(".f .f90 .F90 .cuf .CUF .f95 .rs .go .jl".split())
+_OTHER_LANGUAGES = frozenset(".f .f90 .F90 .cuf .CUF .f95 .rs .go .jl .jinja .j2".split())
+_HEADER_LINE = re.compile(rb"^[ \t]*#[ \t]*(pragma once|ifndef \w+|include [<\"])", re.M)
 _CUDA_WORD = re.compile(rb"\bcuda\w*|\bcu[A-Z]\w+|__global__", re.I)
 _GENERATED_LINE = re.compile(rb"(?:auto-?generated|generated (?:by|from|file)|@generated)\b", re.I)
 _GENERATED_NAME = re.compile(r"_generated\.|\.generated\.|\.pb\.(h|cc)$")
@@ -113,6 +114,8 @@ class Entry:
     note: str = ""
     #: Whether its declarations count: skipped sources still declare names, replaced libraries do not.
     indexed: bool = False
+    #: Whether it belongs to a vendored library that a MUSA library replaces.
+    replaced: bool = False
 
 
 def walk(source: Path, options: Options) -> Iterator[Entry]:
@@ -179,7 +182,9 @@ def _entry(root: Path, path: str, options: Options, selection: _Selection) -> En
         indexed = suffix in C_FAMILY and size <= options.max_file_size
         language = "c-family" if suffix in C_FAMILY else "other"
         return Entry(path, path, language, size, FileStatus.SKIPPED, "excluded by --exclude", indexed=indexed)
-    if suffix in C_FAMILY or suffix in NATIVE:
+    if not selection.included(path) and (folder := _vendored(path)):
+        return _replaced(path, folder, suffix, size, selection)
+    if suffix in C_FAMILY or suffix in NATIVE or (not suffix and size <= options.max_file_size and _is_header(full)):
         return _source(full, path, suffix, size, options, selection)
     if suffix in _OTHER_LANGUAGES and size <= options.max_file_size and _holds_cuda(full):
         reason = f"{suffix} sources are not ported"
@@ -199,19 +204,34 @@ def _source(full: Path, path: str, suffix: str, size: int, options: Options, sel
         skip.reason, skip.rule = "is native already", "native-source"
     elif included is False:
         skip.reason = "not selected by --include"
-    elif not included and (folder := _vendored(path)):
-        library = posixpath.basename(folder)
-        skip.reason, skip.indexed = f"vendored {library}", False
-        if folder not in selection.vendored:
-            selection.vendored.add(folder)
-            skip.rule = "vendored-library"
-            skip.note = f"{folder} is left: {COUNTERPARTS[library.lower()]} takes its place on MUSA"
     elif size > options.max_file_size:
         skip.reason, skip.rule, skip.indexed = f"larger than {options.max_file_size:,} bytes", "too-large", False
     else:
         return _examined(full, path, suffix, size, options, bool(included))
     skip.note = skip.note or f"{path} {skip.reason}"
     return skip
+
+
+def _replaced(path: str, folder: str, suffix: str, size: int, selection: _Selection) -> Entry:
+    """A file of a vendored library with a MUSA counterpart. The library is reported once, at its first source."""
+    library = posixpath.basename(folder)
+    language = "c-family" if suffix in C_FAMILY else "other"
+    entry = Entry(path, path, language, size, FileStatus.SKIPPED, f"vendored {library}", replaced=True)
+    if folder not in selection.vendored and suffix in C_FAMILY:
+        selection.vendored.add(folder)
+        entry.rule = "vendored-library"
+        entry.note = f"{folder} is left: {COUNTERPARTS[library.lower()]} takes its place on MUSA"
+    return entry
+
+
+def _is_header(full: Path) -> bool:
+    """Whether a file without an extension is a C++ header, such as those of the standard library and libcudacxx."""
+    try:
+        with full.open("rb") as file:
+            head = file.read(4096)
+    except OSError:
+        return False
+    return b"\0" not in head and _HEADER_LINE.search(head) is not None and not head.startswith(b"#!")
 
 
 def _examined(full: Path, path: str, suffix: str, size: int, options: Options, included: bool) -> Entry:

@@ -59,6 +59,10 @@ class Facts:
     #: False when the file holds nothing of interest and was not parsed.
     parsed: bool = False
 
+    def is_empty(self) -> bool:
+        """Whether nothing was found at all."""
+        return not (self.words or self.directives or self.macros or self.notes or any(getattr(self, n) for n in _SETS))
+
     def dumps(self) -> bytes:
         """The facts as JSON."""
         table: dict[str, Any] = {name: sorted(getattr(self, name)) for name in _SETS if getattr(self, name)}

@@ -10,7 +10,7 @@ from tree_sitter import Node
 from musa_port.cuda import registry, syntax
 from musa_port.cuda.facts import Directive, Facts, Macro, Word
 from musa_port.cuda.syntax import Role
-from musa_port.cuda.text import WORD, literal_spans
+from musa_port.cuda.text import WORD, back, forward, literal_spans
 from musa_port.cuda.vocabulary import Vocabulary
 
 _DIRECTIVE = re.compile(rb"^(?:\xef\xbb\xbf)?(?:[ \t]|/\*[^\n]*?\*/)*#[ \t]*([a-z_]+)((?:[^\n\\]|\\\r?\n|\\)*)", re.M)
@@ -117,8 +117,30 @@ def _code_role(state: Scan, start: int, end: int) -> Role:
     if start > state.open_comment:
         return Role.COMMENT
     role = syntax.role_of(state.leaf(start, end))
+    if role in _DECLARING and not _may_be_declared(state.data, start, end):
+        role = Role.CODE
     # A macro body that the directive lexer did not see: text that the grammar took for one.
     return Role.CODE if role is Role.MACRO else role
+
+
+#: Roles of declared names: in text that the grammar does not understand, it gives them to other words too.
+_DECLARING = frozenset({Role.FIELD, Role.DECLARES, Role.PROTOTYPE})
+_NOT_TYPES = frozenset(b"return throw case else new delete goto sizeof typename struct".split())
+
+
+def _may_be_declared(data: bytes, start: int, end: int) -> bool:
+    """Whether the tokens around a name allow that it is declared there: a type before it, no word or scope after it."""
+    after = forward(data, end)
+    if data[after : after + 2] == b"::" or data[after : after + 1] == b"<" or WORD.match(data, after):
+        return False
+    before = back(data, start)
+    if before < 0 or data[before] in b"*&>,:":
+        return before >= 0
+    word = _LAST_WORD.search(data, max(0, before - 60), before + 1)
+    return word is not None and word.group() not in _NOT_TYPES
+
+
+_LAST_WORD = re.compile(rb"[A-Za-z_]\w*$")
 
 
 def _index(state: Scan, word: bytes, start: int, role: Role) -> None:

@@ -17,11 +17,30 @@ _LAST_WORD = re.compile(rb"([A-Za-z_]\w*)\s*(?:<[\w\s,:*&]*>)?\s*$")
 
 
 def back(data: bytes, position: int) -> int:
-    """Index of the last byte before `position` that is no white space, or -1."""
+    """Index of the last byte before `position` that is neither white space nor in a comment, or -1."""
     position -= 1
-    while position >= 0 and data[position] in _SPACE:
-        position -= 1
-    return position
+    while position >= 0:
+        byte = data[position]
+        if byte == 0x0A:
+            position = _line_end(data, position)
+        elif byte in _SPACE:
+            position -= 1
+        elif byte == 0x2F and position > 2 and data[position - 1] == 0x2A:
+            position = data.rfind(b"/*", 0, position - 1) - 1
+        else:
+            return position
+    return -1
+
+
+def _line_end(data: bytes, newline: int) -> int:
+    """Index of the last byte of the line that ends at `newline` and is not in a `//` comment."""
+    start = data.rfind(b"\n", 0, newline) + 1
+    comment = data.find(b"//", start, newline)
+    while comment >= 0:
+        if data.count(b'"', start, comment) % 2 == 0:
+            return comment - 1
+        comment = data.find(b"//", comment + 2, newline)
+    return newline - 1
 
 
 def forward(data: bytes, position: int) -> int:
@@ -60,18 +79,12 @@ def path_at(data: bytes, start: int, end: int) -> tuple[list[tuple[int, int]], b
         if begin == last:
             known = last < 0 or data[last] != 0x3E
             break
-        if data[begin + 1 : last + 1] in _BEFORE_GLOBAL:
-            break
+        if last < colon - 2 and data[colon + 1] not in _SPACE:
+            break  # `inline ::name`: a keyword or a type before a name that begins with `::`
         spans.insert(0, (begin + 1, last + 1))
     while match := _NEXT_SEGMENT.match(data, spans[-1][1]):
         spans.append(match.span(1))
     return spans, known
-
-
-#: Keywords that may stand before a name that begins with `::`.
-_BEFORE_GLOBAL = frozenset(
-    {b"return", b"case", b"else", b"typename", b"const", b"throw", b"new", b"namespace", b"using"}
-)
 
 
 def call_around(data: bytes, start: int, limit: int = 2000) -> tuple[str, int] | None:

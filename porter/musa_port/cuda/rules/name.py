@@ -339,7 +339,7 @@ def _apply_path_row(port: Port, spans: list[tuple[int, int]], segments: list[str
         return
     target = row.musa.split("::")
     if len(target) == length:
-        for span, segment in zip(spans, target, strict=True):
+        for span, segment in zip(spans[:length], target, strict=True):
             port.edit(*span, segment, "api-name", row.confidence)
     else:
         port.edit(start, end, row.musa, "api-name", row.confidence)
