@@ -49,7 +49,7 @@ def same(name: str, call: Callable[[Any], Any], original: Any, ported: Any) -> b
 
 def identical(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Equal in shape and in every value, NaN included."""
-    return one.shape == other.shape and torch.equal(torch.nan_to_num(one), torch.nan_to_num(other))
+    return bool(one.shape == other.shape and torch.equal(torch.nan_to_num(one), torch.nan_to_num(other)))
 
 
 def tensors(value: Any) -> list[torch.Tensor]:

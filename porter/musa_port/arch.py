@@ -40,15 +40,15 @@ def load(path: Path | None = None) -> ArchTable:
     if path is None:
         return ArchTable(dict(_shipped()))
     try:
-        rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
-    except (OSError, UnicodeDecodeError) as error:
+        rows = list(csv.reader(path.read_text(encoding="utf-8-sig").splitlines()))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"--arch-map {path}: cannot be read: {error}") from error
     pairs: dict[int, int | None] = {}
     for number, row in enumerate(rows, 1):
         cells = [cell.strip() for cell in row]
-        if not cells or cells[0].startswith("#") or (number == 1 and not cells[0].isdigit()):
+        if not cells or cells[0].startswith("#") or (number == 1 and not _is_number(cells[0])):
             continue
-        if len(cells) != 2 or not cells[0].isdigit() or not (cells[1].isdigit() or cells[1] == ""):
+        if len(cells) != 2 or not _is_number(cells[0]) or not (_is_number(cells[1]) or cells[1] == ""):
             raise UsageError(
                 f"--arch-map {path}:{number}: expected `cuda,musa` with two numbers, got {','.join(row)!r}"
             )
@@ -56,6 +56,10 @@ def load(path: Path | None = None) -> ArchTable:
     if not pairs:
         raise UsageError(f"--arch-map {path}: no line of the form `cuda,musa`")
     return ArchTable(pairs)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
 def _shipped() -> list[tuple[int, int | None]]:

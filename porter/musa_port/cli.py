@@ -18,7 +18,7 @@ from musa_port.listing import name_table
 from musa_port.mappings import CONFIDENCE
 from musa_port.model import FileStatus, Report
 from musa_port.options import ARCHITECTURES, Options
-from musa_port.report import ReportError, format_names, print_summary, render, write
+from musa_port.report import ReportError, check_target, format_names, print_summary, render, write
 from musa_port.run import Run, execute
 
 _LANGUAGES = ("cpp", "python", "cmake", "shell")
@@ -147,6 +147,8 @@ def port(source: Path, output: Path | None, **flags: Any) -> None:
     try:
         mode = _mode(output, flags)
         options = _options(flags)
+        for path in flags["reports"]:
+            check_target(path, flags["report_format"])
         run = Run(source, _target(mode, source, output), options, mode)
         with _progress(run, hidden=flags["quiet"]):
             report = execute(run)
@@ -156,6 +158,10 @@ def port(source: Path, output: Path | None, **flags: Any) -> None:
     except (UsageError, ReportError) as error:
         click.echo(f"musa-port: {error}", err=True)
         sys.exit(2)
+    except KeyboardInterrupt:
+        click.echo("musa-port: interrupted", err=True)
+        sys.exit(130)
+    _warn_of_failures(report, flags)
     sys.exit(_status(report, flags["check"]))
 
 
@@ -238,7 +244,17 @@ def _show(report: Report, run: Run, flags: dict[str, Any]) -> None:
         print_summary(report)
 
 
+def _warn_of_failures(report: Report, flags: dict[str, Any]) -> None:
+    """Where no summary is printed, files that failed must not go unseen."""
+    printed = not (flags["show_diff"] or flags["list_names"] or flags["quiet"] or flags["report_format"])
+    for file in [] if printed else report.files:
+        if file.status is FileStatus.FAILED:
+            click.echo(f"musa-port: {file.path}: {file.reason}", err=True)
+
+
 def _status(report: Report, check: bool) -> int:
+    if any(file.status is FileStatus.FAILED for file in report.files):
+        return 2
     changes = any(
         file.status is FileStatus.PORTED or file.output_path not in (None, file.path) for file in report.files
     )

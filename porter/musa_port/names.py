@@ -279,7 +279,7 @@ def read_map_file(path: Path) -> list[Row]:
     A JSON null keeps the name as it is. Raises UsageError with the file and the place.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--map {path}: cannot be read: {error}") from error
     return _parse_csv(path, text) if path.suffix.lower() == ".csv" else _parse_json(path, text)
@@ -290,6 +290,8 @@ def _parse_json(path: Path, text: str) -> list[Row]:
         table = json.loads(text)
     except json.JSONDecodeError as error:
         raise UsageError(f"--map {path}:{error.lineno}: not valid JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise UsageError(f"--map {path}: not a table of names: nested too deeply") from error
     if not isinstance(table, dict):
         raise UsageError(
             f'--map {path}: expected an object {{"cudaName": "musaName" or null}}, got {type(table).__name__}'
@@ -304,17 +306,19 @@ def _parse_json(path: Path, text: str) -> list[Row]:
 
 def _parse_csv(path: Path, text: str) -> list[Row]:
     reader = csv.DictReader(text.splitlines())
-    if not {"cuda_name", "musa_name"} <= set(reader.fieldnames or ()):
+    try:
+        table = list(reader) if {"cuda_name", "musa_name"} <= set(reader.fieldnames or ()) else None
+    except csv.Error as error:
+        raise UsageError(f"--map {path}:{reader.line_num}: not valid CSV: {error}") from error
+    if table is None:
         raise UsageError(f"--map {path}: the first line must name the columns cuda_name and musa_name")
     rows = []
-    for cells in reader:
+    for number, cells in enumerate(table, 2):
         if None in cells or not cells["cuda_name"]:
-            raise UsageError(f"--map {path}:{reader.line_num}: wrong number of columns or empty cuda_name")
+            raise UsageError(f"--map {path}:{number}: wrong number of columns or empty cuda_name")
         confidence = cells.get("confidence") or ("high" if cells["musa_name"] else "none")
         if confidence not in CONFIDENCE:
-            raise UsageError(
-                f"--map {path}:{reader.line_num}: confidence {confidence!r} is not one of {', '.join(CONFIDENCE)}"
-            )
+            raise UsageError(f"--map {path}:{number}: confidence {confidence!r} is not one of {', '.join(CONFIDENCE)}")
         row = _user_row(path, cells["cuda_name"], cells["musa_name"] or "", cells.get("kind") or "")
         rows.append(
             row._replace(confidence=confidence, flag=cells.get("unsupported") or "", note=cells.get("note") or "")
@@ -326,7 +330,7 @@ def _user_row(path: Path, name: str, target: str, kind: str = "") -> Row:
     if not kind:
         kind = "header" if "." in name or "/" in name else "symbol"
     pattern = {"header": r"[\w./+*-]+", "header-prefix": r"[\w./+*-]+"}.get(kind, r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*")
-    for text in filter(None, (name, target)):
+    for text in (name, *filter(None, [target])):
         if not re.fullmatch(pattern, text):
             raise UsageError(f"--map {path}: {text!r} is not a name (identifier, a::b path, or header path)")
     return Row(name, target, kind, f"user:{path.name}", "high", "", "", "user")

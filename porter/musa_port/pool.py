@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -31,7 +32,7 @@ class Pool:
         if jobs > 1:
             method = "forkserver" if sys.platform == "linux" else "spawn"
             context = multiprocessing.get_context(method)
-            self._executor = ProcessPoolExecutor(jobs, context, initializer=prepare, initargs=arguments)
+            self._executor = ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(prepare, *arguments))
         else:
             prepare(*arguments)
 
@@ -63,6 +64,12 @@ class Pool:
     ) -> None:
         if self._executor is not None:
             self._executor.shutdown(wait=kind is None, cancel_futures=True)
+
+
+def _begin(prepare: Callable[..., None], *arguments: Any) -> None:
+    """An interrupt from the terminal reaches all processes: only the first one acts on it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    prepare(*arguments)
 
 
 def _run(function: Callable[[Task], Result], batch: list[Task]) -> list[Result]:

@@ -40,10 +40,10 @@ _RULES: dict[str, Rule] = {}
 
 def register(rule: Rule) -> Rule:
     """Add `rule`; its id and name must be new."""
-    for key in (rule.id, rule.name):
-        if key in _RULES:
-            raise ValueError(f"rule {key!r} is registered twice")
-        _RULES[key] = rule
+    taken = [key for key in (rule.id, rule.name) if key in _RULES]
+    if taken:
+        raise ValueError(f"rule {taken[0]!r} is registered twice")
+    _RULES[rule.id] = _RULES[rule.name] = rule
     return rule
 
 
@@ -63,7 +63,8 @@ def all_rules() -> list[Rule]:
 def load_all() -> None:
     """Import every module that registers rules."""
     import musa_port.cuda.rules
-    import musa_port.run  # noqa: F401
+    import musa_port.walk
+    import musa_port.work  # noqa: F401
 
 
 def describe(rule: Rule) -> str:

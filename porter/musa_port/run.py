@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from musa_port import __version__
+from musa_port import __version__, arch, diff
 from musa_port import state as states
 from musa_port.cuda import engine
 from musa_port.cuda.facts import Facts
 from musa_port.cuda.index import Index
 from musa_port.cuda.rules.paste import Use
+from musa_port.entry import Entry
 from musa_port.errors import UsageError
 from musa_port.model import FileResult, FileStatus, Report
+from musa_port.names import read_map_file
 from musa_port.options import Options
 from musa_port.pool import Pool, WorkerDied
 from musa_port.rules import get as get_rule
 from musa_port.state import Record, State
-from musa_port.walk import Entry, walk
+from musa_port.walk import walk
 from musa_port.work import (
     CopyTask,
+    Ported,
     PortTask,
     Scanned,
     ScanTask,
@@ -37,11 +42,12 @@ from musa_port.work import (
     pack_facts,
     port_file,
     prepare,
+    report_edited,
     scan_file,
     unpack_facts,
     write_index,
 )
-from musa_port.write import require_clean_git
+from musa_port.write import match_mode, require_clean_git
 
 #: `progress(phase, done_bytes, total_bytes)`; phases are "scan" and "port".
 Progress = Callable[[str, int, int], None]
@@ -70,8 +76,10 @@ class Run:
 def execute(run: Run) -> Report:
     """Do it. Raises UsageError for unusable paths and options."""
     started = time.monotonic()
+    _check_tables(run.options)
     _check_paths(run)
     state = _load_state(run)
+    _make_output(run)
     entries = list(walk(run.source, run.options))
     sources = [entry for entry in entries if entry.indexed]
     with Pool(_jobs(run.options.jobs, sources), prepare, run.options) as pool:
@@ -79,9 +87,10 @@ def execute(run: Run) -> Report:
             scan = _scan(run, pool, sources, state)
             index = _index(run, pool, entries, sources, scan)
             results = _port(run, pool, entries, scan, index, state)
-            _copy_rest(run, pool, entries, results)
+            _copy_rest(run, pool, entries, results, state)
         except WorkerDied as error:
             raise UsageError(str(error)) from error
+    _remove_stale(run, entries, state)
     _save_state(run, state, index)
     files = [results[entry.path] for entry in entries]
     _merge_look_at(files)
@@ -122,21 +131,48 @@ def _plain(value: Any) -> Any:
 
 
 def _check_paths(run: Run) -> None:
-    if not run.source.exists():
+    try:
+        found = run.source.exists()
+    except OSError:
+        found = False
+    if not found:
         raise UsageError(f"{run.source}: no such file or folder")
     if run.mode == "in-place":
         if not run.options.force:
             require_clean_git(run.source)
-        return
-    if run.output is None:
-        return
-    source, output = run.root.resolve(), run.output.resolve()
-    if output == source or source in output.parents:
-        raise UsageError(f"{run.output}: the output must not be inside the source {run.root}; choose another folder")
-    if output in source.parents:
-        raise UsageError(f"{run.output}: the source {run.root} is inside the output; choose another folder")
-    if run.output.exists() and not run.output.is_dir():
-        raise UsageError(f"{run.output}: is a file; the output must be a folder")
+    elif run.output is not None:
+        _check_output(run, run.output)
+
+
+def _check_output(run: Run, output: Path) -> None:
+    """The output must be a folder of its own."""
+    root, target = run.root.resolve(), output.resolve()
+    if target == root or (root in target.parents and run.source.is_dir()):
+        raise UsageError(f"{output}: the output must not be inside the source {run.root}; choose another folder")
+    if target in root.parents:
+        raise UsageError(f"{output}: the source {run.root} is inside the output; choose another folder")
+    try:
+        if output.exists() and not output.is_dir():
+            raise UsageError(f"{output}: is a file; the output must be a folder")
+    except OSError as error:
+        raise UsageError(f"{output}: cannot be used: {error.strerror}") from error
+
+
+def _make_output(run: Run) -> None:
+    """Make the output folder, so that an unusable place is known before any work."""
+    try:
+        if run.output is not None:
+            run.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{run.output}: cannot be made: {error.strerror}") from error
+
+
+def _check_tables(options: Options) -> None:
+    """Read the user's tables once before any process needs them."""
+    for path in options.map_files:
+        read_map_file(path)
+    if options.arch_map is not None:
+        arch.load(options.arch_map)
 
 
 @dataclass(slots=True)
@@ -173,6 +209,7 @@ def _scan(run: Run, pool: Pool, sources: list[Entry], state: State) -> _Scan:
             scan.add(task.path, scanned.facts, scanned.declarations)
             remembered = unpack_facts(scanned.facts).dumps().decode() if run.options.state else ""
             state.records[task.path] = Record(scanned.source, remembered)
+    state.records = {path: state.records[path] for path in scan.facts}
     return scan
 
 
@@ -187,45 +224,52 @@ def _mark_failed(entry: Entry, scanned: Scanned) -> None:
 def _index(run: Run, pool: Pool, entries: list[Entry], sources: list[Entry], scan: _Scan) -> Index:
     """Includes may name any file of the tree, but for those of libraries that something else replaces."""
     files = {entry.path: entry.output_path for entry in entries if entry.output_path and not entry.replaced}
+    links = {entry.path: _named_by_link(run, entry) for entry in entries if entry.language == "link"}
 
     def uses_of(macros: frozenset[str]) -> Iterable[Use]:
         tasks = [UsesTask(str(run.root / entry.path), entry.size, macros) for entry in sources]
         for _, uses in pool.map(find_uses, tasks, lambda task: task.size):
             yield from uses
 
-    return engine.build_index(map(Facts.loads, scan.declarations), files, uses_of)
+    return engine.build_index(map(Facts.loads, scan.declarations), files, links, uses_of)
 
 
 def _port(run: Run, pool: Pool, entries: list[Entry], scan: _Scan, index: Index, state: State) -> dict[str, FileResult]:
     results = {entry.path: _untouched(entry) for entry in entries if entry.status is not None}
     waiting = [entry for entry in entries if entry.status is None]
     unchanged_index = state.index == index.digest()
-    with tempfile.TemporaryDirectory(prefix="musa-port-") as folder:
+    with _temporary_folder() as folder:
         index_file = str(Path(folder, "index"))
         write_index(index, index_file)
         tasks = []
         for entry in waiting:
             record = state.records[entry.path]
-            if unchanged_index and _is_current(run, record):
-                results[entry.path] = states.unpack(record.result or {})
+            if unchanged_index and record.result is not None and _is_current(run, record.result, state):
+                results[entry.path] = states.unpack(record.result)
+                match_mode(run.root / entry.path, _output(run, record.result["output_path"]))
             else:
-                tasks.append(_port_task(run, entry, scan.facts[entry.path], record, index_file))
+                tasks.append(_port_task(run, entry, scan.facts[entry.path], record, index_file, state))
         done, total = 0, sum(task.entry.size for task in tasks)
         for task, ported in pool.map(port_file, tasks, lambda task: task.entry.size):
             done += task.entry.size
             run.progress("port", done, total)
             results[task.entry.path] = ported.result
-            record = state.records[task.entry.path]
-            record.written = ported.written
-            if run.options.state is not None:
-                record.result = states.pack(ported.result)
+            _remember(run, state, task.entry, ported)
             if ported.diff:
                 run.diffs[task.entry.path] = ported.diff
     return results
 
 
-def _port_task(run: Run, entry: Entry, facts: bytes, record: Record, index_file: str) -> PortTask:
-    protect = run.options.state is not None and not run.options.force
+@contextmanager
+def _temporary_folder() -> Iterator[str]:
+    try:
+        with tempfile.TemporaryDirectory(prefix="musa-port-") as folder:
+            yield folder
+    except OSError as error:
+        raise UsageError(f"the folder for temporary files cannot be used: {error.strerror}") from error
+
+
+def _port_task(run: Run, entry: Entry, facts: bytes, record: Record, index_file: str, state: State) -> PortTask:
     return PortTask(
         entry,
         facts,
@@ -234,16 +278,32 @@ def _port_task(run: Run, entry: Entry, facts: bytes, record: Record, index_file:
         str(run.root),
         str(run.output) if run.output else None,
         run.mode == "diff",
-        record.written if protect else None,
+        _protected(run, state, entry),
     )
 
 
-def _is_current(run: Run, record: Record) -> bool:
-    """Whether the last run's result, and what it wrote, still stand."""
-    if record.result is None or run.output is None or not record.written:
-        return False
-    target = run.output / str(record.result["output_path"])
-    return states.hash_file(target) == record.written
+def _protected(run: Run, state: State, entry: Entry) -> str:
+    """The hash of what the last run wrote for this file, "" when it may be overwritten."""
+    return "" if run.options.force else state.written.get(entry.output_path or "", "")
+
+
+def _output(run: Run, path: str) -> Path:
+    assert run.output is not None
+    return run.output / path
+
+
+def _is_current(run: Run, result: dict[str, Any], state: State) -> bool:
+    """Whether what the last run wrote still stands."""
+    path = str(result["output_path"])
+    return path in state.written and states.hash_file(_output(run, path)) == state.written[path]
+
+
+def _remember(run: Run, state: State, entry: Entry, ported: Ported) -> None:
+    if run.options.state is None:
+        return
+    state.records[entry.path].result = states.pack(ported.result) if ported.reusable else None
+    if ported.written and entry.output_path:
+        state.written[entry.output_path] = ported.written
 
 
 def _untouched(entry: Entry) -> FileResult:
@@ -254,16 +314,59 @@ def _untouched(entry: Entry) -> FileResult:
     return result
 
 
-def _copy_rest(run: Run, pool: Pool, entries: list[Entry], results: dict[str, FileResult]) -> None:
-    """Copy what is not ported, so that the output is a whole tree."""
-    if run.output is None or run.mode == "in-place":
+def _copy_rest(run: Run, pool: Pool, entries: list[Entry], results: dict[str, FileResult], state: State) -> None:
+    """Copy what is not ported, so that the output is a whole tree. In place, only links are renamed."""
+    outputs = {entry.path: entry.output_path for entry in entries}
+    if run.mode == "diff":
+        _diff_links(run, entries, outputs)
+    if run.output is None:
         return
-    copied = (FileStatus.COPIED, FileStatus.SKIPPED)
-    rest = [entry for entry in entries if entry.status in copied and entry.output_path is not None]
-    tasks = [CopyTask(entry, str(run.root), str(run.output)) for entry in rest]
-    for task, reason in pool.map(copy, tasks, lambda task: task.entry.size):
-        if reason:
-            failed(results[task.entry.path], reason)
+    tasks = []
+    for entry in entries:
+        if entry.status not in (FileStatus.COPIED, FileStatus.SKIPPED) or entry.output_path is None:
+            continue
+        if run.mode == "in-place" and entry.language != "link":
+            continue
+        written = _protected(run, state, entry) if run.options.state is not None else None
+        link = _link_target(run, entry, outputs) if entry.language == "link" else ""
+        tasks.append(CopyTask(entry, str(run.root), str(run.output), link, written))
+    for task, copied in pool.map(copy, tasks, lambda task: task.entry.size):
+        result = results[task.entry.path]
+        if copied.failure:
+            failed(result, copied.failure)
+        elif copied.kept:
+            report_edited(result)
+        if copied.written and task.entry.output_path:
+            state.written[task.entry.output_path] = copied.written
+
+
+def _diff_links(run: Run, entries: list[Entry], outputs: dict[str, str | None]) -> None:
+    for entry in entries:
+        if entry.language == "link" and entry.output_path is not None:
+            old, new = os.readlink(run.root / entry.path), _link_target(run, entry, outputs)
+            run.diffs[entry.path] = diff.unified(entry.path, entry.output_path, os.fsencode(old), os.fsencode(new))
+
+
+def _named_by_link(run: Run, entry: Entry) -> str:
+    target = os.readlink(run.root / entry.path)
+    return posixpath.normpath(posixpath.join(posixpath.dirname(entry.path), target))
+
+
+def _link_target(run: Run, entry: Entry, outputs: dict[str, str | None]) -> str:
+    """Where the link points in the output: to the new name of the file that it named."""
+    target = os.readlink(run.root / entry.path)
+    renamed = outputs.get(_named_by_link(run, entry))
+    return posixpath.join(posixpath.dirname(target), posixpath.basename(renamed)) if renamed else target
+
+
+def _remove_stale(run: Run, entries: list[Entry], state: State) -> None:
+    """Remove outputs of sources that are gone, unless somebody changed them since."""
+    if run.options.state is None or run.output is None:
+        return
+    current = {entry.output_path for entry in entries}
+    for path in [path for path in state.written if path not in current]:
+        if states.hash_file(run.output / path) == state.written.pop(path):
+            (run.output / path).unlink()
 
 
 def _load_state(run: Run) -> State:

@@ -1,7 +1,8 @@
 """The state file of incremental runs: what each file was, what it held, and what was made of it.
 
-It is JSON, so that reading one that somebody else wrote runs no code. A state of another version of musa-port, or of
-other options or map files, is not used.
+It is JSON, so that reading one that somebody else wrote runs no code. The records of another version of musa-port, or
+of other options or map files, are not used; what was written where is remembered all the same, so that a file that
+somebody changed by hand is known as such.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from musa_port.cuda.facts import Facts
 from musa_port.errors import UsageError
 from musa_port.model import Edit, FileResult, FileStatus, Finding, Severity
 from musa_port.options import Options
@@ -24,30 +26,39 @@ _NO_EFFECT = frozenset({"jobs", "state", "force"})
 
 @dataclass(slots=True)
 class Record:
-    """One file: the hash of the source, its facts (JSON), the hash of what was written, and the result."""
+    """One source: its hash, its facts (JSON), and the result, None when there is none that may be used again."""
 
     source: str
     facts: str
-    written: str = ""
     result: dict[str, Any] | None = None
 
 
 @dataclass(slots=True)
 class State:
-    """The records of the last run, by path, and the digest of its index."""
+    """What the last run left.
+
+    digest   identifies version, options and tables; index the declarations of the whole tree
+    records  by source path
+    written  output path -> hash of what was written there
+    """
 
     digest: str
     index: str = ""
     records: dict[str, Record] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
 
 
 def digest_of(options: Options, version: str) -> str:
     """Identifies everything but the sources that decides what is written."""
-    table = {key: value for key, value in asdict(options).items() if key not in _NO_EFFECT}
+    table = {key: _ordered(value) for key, value in asdict(options).items() if key not in _NO_EFFECT}
     hasher = hashlib.sha256(repr((version, sorted(table.items(), key=lambda item: item[0]))).encode())
     for path in (*options.map_files, *filter(None, [options.arch_map])):
         hasher.update(hash_file(path).encode())
     return hasher.hexdigest()
+
+
+def _ordered(value: Any) -> Any:
+    return sorted(value) if isinstance(value, (set, frozenset)) else value
 
 
 def hash_bytes(data: bytes) -> str:
@@ -64,19 +75,31 @@ def hash_file(path: Path) -> str:
 
 
 def load(path: Path, digest: str) -> State:
-    """The state in `path`; an empty one when there is none that fits. Raises UsageError when it is no state file."""
-    if not path.exists():
-        return State(digest)
+    """The state in `path`; an empty one when there is none. Raises UsageError when it is no state file."""
     try:
-        table = json.loads(path.read_text(encoding="utf-8"))
-        if table["musa-port-state"] != _FORMAT or table["digest"] != digest:
+        if not path.exists():
             return State(digest)
-        records = {name: Record(**record) for name, record in table["records"].items()}
-        return State(digest, table["index"], records)
+        table = json.loads(path.read_text(encoding="utf-8"))
+        if table["musa-port-state"] != _FORMAT:
+            return State(digest)
+        written = {str(name): str(hash_) for name, hash_ in table["written"].items()}
+        if table["digest"] != digest:
+            return State(digest, written=written)
+        records = {name: _record(record) for name, record in table["records"].items()}
+        return State(digest, str(table["index"]), records, written)
     except OSError as error:
         raise UsageError(f"--state {path}: cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"--state {path}: is no state file of musa-port; delete it or name another") from error
+
+
+def _record(table: dict[str, Any]) -> Record:
+    """A record, looked through: what does not fit raises here and not in the middle of a run."""
+    record = Record(**table)
+    Facts.loads(record.facts.encode())
+    if record.result is not None:
+        unpack(record.result)
+    return record
 
 
 def save(path: Path, state: State) -> None:
@@ -85,7 +108,8 @@ def save(path: Path, state: State) -> None:
         "musa-port-state": _FORMAT,
         "digest": state.digest,
         "index": state.index,
-        "records": {name: asdict(record) for name, record in state.records.items()},
+        "records": {name: asdict(state.records[name]) for name in sorted(state.records)},
+        "written": dict(sorted(state.written.items())),
     }
     try:
         write_bytes(path, json.dumps(table, separators=(",", ":")).encode())

@@ -17,12 +17,12 @@ from musa_port.cuda import engine
 from musa_port.cuda.facts import Facts
 from musa_port.cuda.index import Index, declarations_of
 from musa_port.cuda.rules.paste import Use
+from musa_port.entry import Entry
 from musa_port.model import FileResult, FileStatus, Finding, Severity
 from musa_port.options import Options
 from musa_port.rules import Rule, register
 from musa_port.rules import get as get_rule
-from musa_port.walk import Entry
-from musa_port.write import copy_file, copy_link, write_bytes
+from musa_port.write import copy_file, make_folder, make_link, write_bytes
 
 SYNTAX = register(
     Rule(
@@ -142,7 +142,7 @@ class PortTask(NamedTuple):
     """A file to decide and write.
 
     source   hash that the source had when it was scanned
-    written  hash of what the last run wrote here; None or "" to overwrite whatever is there
+    written  hash of what the last run wrote here, "" to overwrite whatever is there
     """
 
     entry: Entry
@@ -152,15 +152,16 @@ class PortTask(NamedTuple):
     root: str
     output: str | None
     want_diff: bool
-    written: str | None
+    written: str
 
 
 class Ported(NamedTuple):
-    """What porting gave: the result, the hash of what was written, the difference."""
+    """What porting gave: the result, the hash of what the port wrote, whether it may be used again, the difference."""
 
     result: FileResult
-    written: str
-    diff: bytes
+    written: str = ""
+    reusable: bool = False
+    diff: bytes = b""
 
 
 def write_index(index: Index, path: str) -> None:
@@ -184,14 +185,14 @@ def port_file(task: PortTask) -> Ported:
     try:
         data = source.read_bytes()
     except OSError as error:
-        return Ported(failed(result, f"cannot be read: {error.strerror}"), "", b"")
+        return Ported(failed(result, f"cannot be read: {error.strerror}"))
     if states.hash_bytes(data) != task.source:
-        return Ported(failed(result, "changed during the run"), "", b"")
+        return Ported(failed(result, "changed during the run"))
     new = _decide(result, data, task)
     try:
         return _write(result, source, data, new, task)
     except OSError as error:
-        return Ported(failed(result, f"cannot be written: {error.strerror}"), "", b"")
+        return Ported(failed(result, f"cannot be written: {error.strerror}"))
 
 
 def _decide(result: FileResult, data: bytes, task: PortTask) -> bytes:
@@ -214,41 +215,70 @@ def _decide(result: FileResult, data: bytes, task: PortTask) -> bytes:
 
 
 def _write(result: FileResult, source: Path, data: bytes, new: bytes, task: PortTask) -> Ported:
-    text = b""
-    if task.want_diff:
-        text = diff.unified(result.path, result.output_path or result.path, data, new)
+    path = result.output_path or result.path
+    text = diff.unified(result.path, path, data, new) if task.want_diff else b""
     if task.output is None:
-        return Ported(result, "", text)
-    target = Path(task.output, result.output_path or result.path)
-    if task.written and target.exists() and states.hash_file(target) != task.written:
-        add_finding(result, "edited-output", f"{result.output_path} was changed by hand since the last run and is kept")
-        return Ported(result, task.written, text)
+        return Ported(result, diff=text)
+    target = Path(task.output, path)
+    if _is_edited(target, task.written):
+        add_finding(result, "edited-output", _EDITED.format(path))
+        return Ported(result, task.written)
+    make_folder(Path(task.output), target.parent)
     write_bytes(target, new, like=source)
     if target != source and Path(task.output) == Path(task.root):
         source.unlink()
-    return Ported(result, states.hash_bytes(new), text)
+    return Ported(result, states.hash_bytes(new), reusable=True)
+
+
+_EDITED = "{} was changed by hand since the last run and is kept"
+
+
+def _is_edited(target: Path, written: str) -> bool:
+    """Whether somebody changed what the last run wrote."""
+    return bool(written) and target.is_file() and states.hash_file(target) != written
 
 
 class CopyTask(NamedTuple):
-    """A file, or a link, that goes to the output as it is."""
+    """A file, or a link, that goes to the output as it is. A link gets `link_target`."""
 
     entry: Entry
     root: str
     output: str
+    link_target: str
+    #: Hash of what the last run wrote here; None when no state is kept.
+    written: str | None
 
 
-def copy(task: CopyTask) -> str:
-    """Copy one file; why that failed, or ""."""
-    entry = task.entry
-    source, target = Path(task.root, entry.path), Path(task.output, entry.output_path or entry.path)
+class Copied(NamedTuple):
+    """What copying gave: why it failed, or ""; whether an edited file was kept; the hash of what the run wrote."""
+
+    failure: str = ""
+    kept: bool = False
+    written: str = ""
+
+
+def copy(task: CopyTask) -> Copied:
+    """Copy one file."""
+    path = task.entry.output_path or task.entry.path
+    source, target = Path(task.root, task.entry.path), Path(task.output, path)
     try:
-        if entry.language == "link":
-            copy_link(source, target, target.suffix if entry.output_path != entry.path else "")
-        else:
-            copy_file(source, target)
+        if _is_edited(target, task.written or ""):
+            return Copied(kept=True, written=task.written or "")
+        make_folder(Path(task.output), target.parent)
+        if task.entry.language == "link":
+            make_link(task.link_target, target)
+            if source.is_symlink() and source != target and Path(task.root) == Path(task.output):
+                source.unlink()
+            return Copied()
+        copy_file(source, target)
+        return Copied(written=states.hash_file(target) if task.written is not None else "")
     except OSError as error:
-        return f"cannot be copied: {error.strerror}"
-    return ""
+        return Copied(f"cannot be copied: {error.strerror}")
+
+
+def report_edited(result: FileResult) -> None:
+    """Say that an edited copy was kept."""
+    add_finding(result, "edited-output", _EDITED.format(result.output_path))
 
 
 def failed(result: FileResult, reason: str) -> FileResult:

@@ -7,24 +7,49 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from musa_port.errors import UsageError
+from musa_port.options import C_FAMILY
 
 
 def write_bytes(path: Path, data: bytes, like: Path | None = None) -> None:
     """Write a file atomically: a reader, or a crash, sees the old content or the new. Takes the mode of `like`.
 
-    A file that holds the bytes already is not touched, so that build tools see no change.
+    A file that holds the bytes already is not written, so that build tools see no change.
     """
     with contextlib.suppress(OSError):
         if not path.is_symlink() and path.stat().st_size == len(data) and path.read_bytes() == data:
+            if like is not None:
+                match_mode(like, path)
             return
+
+    def fill(name: str) -> None:
+        Path(name).write_bytes(data)
+
+    _replace(path, fill, like)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy bytes and mode, atomically, without reading the file into memory."""
+    if _same(source, target):
+        match_mode(source, target)
+        return
+
+    def fill(name: str) -> None:
+        shutil.copyfile(source, name)
+
+    _replace(target, fill, source)
+
+
+def _replace(path: Path, fill: Callable[[str], None], like: Path | None) -> None:
+    """Fill a temporary file beside `path` and put it in its place; leave nothing behind when that fails."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".musa-port-", suffix=".tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
+        os.close(handle)
+        fill(name)
         if like is not None:
             shutil.copymode(like, name)
         else:
@@ -36,21 +61,11 @@ def write_bytes(path: Path, data: bytes, like: Path | None = None) -> None:
         raise
 
 
-def copy_file(source: Path, target: Path) -> None:
-    """Copy bytes and mode, atomically, without reading the file into memory."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if _same(source, target):
-        return
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
-    os.close(handle)
-    try:
-        shutil.copyfile(source, name)
-        shutil.copymode(source, name)
-        os.replace(name, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
+def match_mode(source: Path, target: Path) -> None:
+    """Give `target` the permissions of `source`."""
+    mode = source.stat().st_mode & 0o7777
+    if target.stat().st_mode & 0o7777 != mode:
+        target.chmod(mode)
 
 
 def _same(source: Path, target: Path) -> bool:
@@ -66,18 +81,28 @@ def _same(source: Path, target: Path) -> bool:
         return False
 
 
-def copy_link(source: Path, target: Path, renamed_suffix: str) -> None:
-    """Make the same link; its target follows when the file it names was renamed."""
-    destination = os.readlink(source)
-    if renamed_suffix:
-        destination = os.path.splitext(destination)[0] + renamed_suffix
-    target.parent.mkdir(parents=True, exist_ok=True)
+def make_folder(root: Path, folder: Path) -> None:
+    """Make `folder`, which is `root` or below it. A link in its place gives way: it could lead anywhere."""
+    for name in reversed([folder, *folder.parents][: len(folder.parts) - len(root.parts)]):
+        if name.is_symlink():
+            name.unlink()
+        name.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def make_link(destination: str, target: Path) -> None:
+    """Make a symbolic link, in the place of whatever file or link is there."""
     with contextlib.suppress(OSError):
         if target.is_symlink() and os.readlink(target) == destination:
             return
-    temporary = target.parent / f".{target.name}.{os.getpid()}.tmp"
-    os.symlink(destination, temporary)
-    os.replace(temporary, target)
+    temporary = target.parent / f".musa-port-{os.getpid()}.tmp"
+    try:
+        os.symlink(destination, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
 
 
 def require_clean_git(source: Path) -> None:
@@ -93,3 +118,8 @@ def require_clean_git(source: Path) -> None:
     if result.stdout.strip():
         count = len(result.stdout.strip().splitlines())
         raise UsageError(f"--in-place: {source} has {count} uncommitted change(s); commit them, or use --force")
+    ignored = ["git", "-C", str(folder), "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", "."]
+    names = subprocess.run(ignored, capture_output=True, text=True, check=True).stdout.split("\0")
+    sources = [name for name in names if os.path.splitext(name)[1] in C_FAMILY]
+    if sources:
+        raise UsageError(f"--in-place: git ignores {sources[0]} and could not bring it back; move it, or use --force")

@@ -33,13 +33,14 @@ SHARED_NOTES = ("paste", "stringise")
 def build_index(
     declarations: Iterable[Facts],
     files: Mapping[str, str],
+    links: Mapping[str, str],
     find_uses: Callable[[frozenset[str]], Iterable[Use]],
 ) -> Index:
     """Merge the declarations of all files.
 
     `find_uses` looks for the uses of macros in the whole tree; it is called only when some macro pastes names.
     """
-    index = indexing.build(declarations, files, SHARED_NOTES)
+    index = indexing.build(declarations, files, links, SHARED_NOTES)
     macros = frozenset(Paste(*note).macro for note in index.notes.get("paste", ()))
     if macros:
         index.notes["paste-uses"] = list(find_uses(macros))

@@ -34,6 +34,8 @@ class Index:
     namespaces: set[str] = field(default_factory=set)
     #: Source path -> path in the output, for every file that includes may name.
     files: dict[str, str] = field(default_factory=dict)
+    #: Symbolic links of the tree -> what they name.
+    links: dict[str, str] = field(default_factory=dict)
     #: Libraries (`cutlass`, `cute`, ...) that are part of the tree itself.
     owned: set[str] = field(default_factory=set)
     #: Merged notes of the rules that need the whole tree, by rule name.
@@ -48,6 +50,7 @@ class Index:
                 for table in (self.defined, self.prototypes, self.variables, self.fields, self.namespaces, self.owned)
             ),
             sorted(self.files.items()),
+            sorted(self.links.items()),
             sorted((key, sorted(map(repr, notes))) for key, notes in self.notes.items()),
         ]
         return hashlib.sha256(repr(content).encode()).hexdigest()
@@ -70,6 +73,9 @@ class Index:
         near = posixpath.normpath(posixpath.join(posixpath.dirname(including), target))
         if near in self.files:
             return near
+        for link, named in self.links.items():
+            if near.startswith(link + "/") and (followed := named + near[len(link) :]) in self.files:
+                return followed
         target = posixpath.normpath(target)
         while target.startswith("../"):
             target = target[3:]
@@ -86,9 +92,11 @@ def _distance(one: str, other: str) -> int:
     return one.count("/") + other.count("/") - 2 * depth
 
 
-def build(declarations: Iterable[Facts], files: Mapping[str, str], shared_notes: Iterable[str]) -> Index:
-    """Merge facts. `files` maps the path of each C-family file to its path in the output."""
-    index = Index(files=dict(files))
+def build(
+    declarations: Iterable[Facts], files: Mapping[str, str], links: Mapping[str, str], shared_notes: Iterable[str]
+) -> Index:
+    """Merge facts. `files` maps the path of each file to its path in the output, `links` each link to what it names."""
+    index = Index(files=dict(files), links=dict(links))
     for path in files:
         index._by_name.setdefault(posixpath.basename(path), []).append(path)
     for library, header in LIBRARY_HEADERS.items():

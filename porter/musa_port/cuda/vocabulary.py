@@ -10,11 +10,11 @@ from musa_port.cuda.features import Features
 from musa_port.mappings import Row
 from musa_port.names import Names
 
-#: Words that make a file worth parsing although they are no names: includes of files that may be renamed, and macros
-#: of other platforms.
+#: Words that make a file worth parsing although they are no names: includes of files that may be renamed, macros of
+#: other platforms, and device code that may count lanes.
 _TRIGGERS = frozenset(
     b"cu cuh mu muh __HIP_PLATFORM_AMD__ __HIP_PLATFORM_HCC__ __HIPCC__ __HIP__ USE_ROCM SYCL_LANGUAGE_VERSION "
-    b"__SYCL_DEVICE_ONLY__".split()
+    b"__SYCL_DEVICE_ONLY__ threadIdx".split()
 )
 _OTHER_SIDE = re.compile(r"musa|MUSA|Musa|cuda|CUDA|Cuda")
 _NAME_OR_CALL = re.compile(rb"([A-Za-z_]\w*)(?:\s*\([\w\s,.]*\))?")
@@ -54,6 +54,8 @@ class Vocabulary:
         name = word.decode()
         if self._is_name(name):
             return 1
+        if name.endswith("_sync"):
+            return 2
         return 2 if word in registry.word_extractors or word in _TRIGGERS or name in self._headers else 0
 
     def _is_name(self, name: str) -> bool:

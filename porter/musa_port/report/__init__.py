@@ -18,7 +18,7 @@ from musa_port.report.as_text import print_summary
 from musa_port.report.registry import ReportError
 from musa_port.report.wording import verdict
 
-__all__ = ["ReportError", "format_names", "print_summary", "render", "verdict", "write"]
+__all__ = ["ReportError", "check_target", "format_names", "print_summary", "render", "verdict", "write"]
 
 #: Importing the modules is what registers the formats.
 _MODULES = (as_github, as_html, as_json, as_md, as_sarif, as_text)
@@ -32,6 +32,17 @@ def format_names() -> tuple[str, ...]:
 def render(report: Report, format: str) -> str:  # noqa: A002
     """The report as a string in the named format. Raises ReportError when there is no such format."""
     return "".join(registry.find(format).stream(report))
+
+
+def check_target(path: Path | str, format: str | None = None) -> None:  # noqa: A002
+    """Raise ReportError when `write` could not write this file: no format, no folder for it, a folder in its place."""
+    target = Path(path)
+    if format is None:
+        registry.guess(target)
+    if target.is_dir():
+        raise ReportError(f"{target}: is a folder; name a file for the report")
+    if not target.parent.is_dir():
+        raise ReportError(f"{target}: there is no folder {target.parent}; make it first")
 
 
 def write(report: Report, path: Path | str, format: str | None = None) -> None:  # noqa: A002

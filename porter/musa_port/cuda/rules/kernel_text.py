@@ -102,7 +102,9 @@ def _port_text(port: Port, text: Text) -> None:
     inner = port_fragment(port, content)
     port.claim(text.start, text.end)
     for change in inner.changes:
-        port.changes.append(change._replace(start=change.start + text.start, end=change.end + text.start))
+        port.changes.append(
+            change._replace(rule="kernel-text", start=change.start + text.start, end=change.end + text.start)
+        )
     line, column = port.lines.position(text.start)
     for finding in inner.findings:
         moved = finding.line + line - 1, finding.column + (column - 1 if finding.line == 1 else 0)

@@ -34,7 +34,7 @@ UNPROVEN = register(
         Severity.INFO,
         "Renames a name that only a mechanical table holds, or leaves one below --min-confidence.",
         why="The table proves what the vendor's tool writes, not that the MUSA symbol exists.",
-        example=("npp", "mtpp"),
+        example=("float x = CUDART_INF_F;", "float x = MUSART_INF_F;"),
         advice="Check that the header of your MUSA SDK declares the name.",
         evidence="mapping tables, confidence medium-low and low",
     )
@@ -46,7 +46,10 @@ DERIVED = register(
         Severity.WARNING,
         "Renames a name that is in no table by the rename rule of its family.",
         why="Families of names are renamed by prefix, so newer names usually follow.",
-        example=("cudaNewFunction(p);", "musaNewFunction(p);"),
+        example=(
+            "#include <cuda_runtime.h>\ncudaNewFunction(p);",
+            "#include <musa_runtime.h>\nmusaNewFunction(p);",
+        ),
         advice="Check that the header of your MUSA SDK declares the name.",
         evidence="mappings/families.csv",
     )
@@ -69,7 +72,7 @@ DIFFERENT = register(
         "different-meaning",
         Severity.WARNING,
         "Renames a name whose MUSA counterpart differs in meaning, values or arguments, or is not in every SDK.",
-        example=("cuTensorMapEncodeTiled(...);", "muTensorDescriptorEncode(...);"),
+        example=("__pipeline_commit();", "__musa_memcpy_g2s_commit_group();"),
         advice="Compare the two declarations before you rely on it.",
         evidence="mapping tables, flags semantic, partial and stub",
     )

@@ -30,6 +30,7 @@ OPEN_REGION = register(
         "open-region",
         Severity.WARNING,
         "Reports a `musa-port: off` without its `on`: the rest of the file is left alone.",
+        example=("// musa-port: off\ncudaFree(p);", "// musa-port: off\ncudaFree(p);"),
         advice="Add the closing comment `musa-port: on`.",
     )
 )

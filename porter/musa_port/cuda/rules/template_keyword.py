@@ -22,8 +22,8 @@ KEYWORD = register(
         "Adds the keyword `template` in member template calls on objects of dependent type.",
         why="The MUSA compiler is built on clang, which follows the standard here; nvcc accepts the call without it.",
         example=(
-            "template <typename T> T f(T x, S& s) {\n  using R = Reduce<T>;\n  return R(s).Sum<4>(x);\n}",
-            "template <typename T> T f(T x, S& s) {\n  using R = Reduce<T>;\n  return R(s).template Sum<4>(x);\n}",
+            "template <typename T>\n__device__ T f(T x) {\n  using R = Reduce<T>;\n  return R().Sum<4>(x);\n}",
+            "template <typename T>\n__device__ T f(T x) {\n  using R = Reduce<T>;\n  return R().template Sum<4>(x);\n}",
         ),
         advice="When the compiler complains, write `.template name<...>(...)`.",
         evidence="thrust_cub.csv",

@@ -1,0 +1,30 @@
+"""The trees that the corpus tests port: published packages that nobody here wrote."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Tree(NamedTuple):
+    """A folder of a package as it lies in its wheel."""
+
+    package: str
+    version: str
+    folder: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.package}-{self.folder.rsplit('/', 1)[-1]}"
+
+
+TREES = (
+    Tree("gsplat", "1.5.3", "gsplat"),
+    Tree("nerfacc", "0.5.3", "nerfacc"),
+    Tree("tilelang", "0.1.15", "tilelang"),
+    Tree("sgl-deep-gemm", "0.2.5", "deep_gemm"),
+    Tree("warp-lang", "1.19.0", "warp"),
+    Tree("flashinfer-python", "0.7.4", "flashinfer/data/include/flashinfer"),
+    Tree("flashinfer-python", "0.7.4", "flashinfer/data/csrc/fused_moe"),
+    Tree("flashinfer-python", "0.7.4", "flashinfer/data/cccl"),
+    Tree("flashinfer-python", "0.7.4", "flashinfer/data/cutlass"),
+)
