@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from demo import OUTPUT, ROOT, fetch, port
 from torch.utils.cpp_extension import load
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from examples.demo import OUTPUT, ROOT, fetch, port
 
 REVERSE = ROOT / "musa_compat" / "include" / "musa_compat" / "musa_on_cuda"
 
