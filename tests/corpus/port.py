@@ -84,10 +84,10 @@ class Port:
 
 
 def walk(root: Path) -> Iterator[str]:
-    """Every file and link below a folder, with forward slashes."""
+    """Every file and link below a folder, with forward slashes. Version control is no part of the sources."""
     for folder, folders, files in os.walk(root):
         links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
-        for name in [*files, *links]:
+        for name in [*(name for name in files if name != ".git"), *links]:
             yield Path(folder, name).relative_to(root).as_posix()
 
 

@@ -135,34 +135,48 @@ def family_of(instruction: str) -> PtxRow | None:
 
 @check(order=55)
 def decide(port: Port) -> None:
-    """Report each asm statement that holds instructions."""
+    """Report the asm statements that hold instructions, once for each function and kind of instruction."""
+    if port.names.reverse:
+        return
+    groups: dict[tuple[str, str], list[Statement]] = {}
     for note in port.facts.notes.get("asm", ()):
         statement = Statement(*note)
-        if not port.is_claimed(statement.start) and not port.names.reverse:
-            _decide(port, statement)
+        found = instructions(statement.text)
+        if port.is_claimed(statement.start) or _is_harmless(port, statement, found):
+            continue
+        families = ", ".join(_families(found)) or "operands from a macro"
+        if port.options.ptx == "stub" and not statement.in_macro:
+            _stub(port, statement, found, families)
+        else:
+            place = statement.function or str(statement.start)
+            groups.setdefault((place, families), []).append(statement)
+    for (_, families), statements in groups.items():
+        first = statements[0]
+        count = f" ({len(statements)} statements in {first.function})" if len(statements) > 1 else ""
+        _report(port, "inline-ptx", first, families, f"inline PTX: {families}{count}")
 
 
-def _decide(port: Port, statement: Statement) -> None:
-    found = instructions(statement.text)
+def _is_harmless(port: Port, statement: Statement, found: list[str]) -> bool:
+    """A compiler barrier, or assembler for the host."""
     if not found and statement.text.strip() == "":
-        return  # a compiler barrier
-    if not any(map(family_of, found)) and not _DEVICE.search(port.data):
-        return  # assembler for the host
+        return True
+    return not any(map(family_of, found)) and not _DEVICE.search(port.data)
+
+
+def _families(found: list[str]) -> dict[str, str]:
+    """The families of the instructions, and what takes the place of each."""
     families: dict[str, str] = {}
     for instruction in found:
         row = family_of(instruction)
-        mnemonic = instruction.split()[0]
-        family = row.family if row else mnemonic
-        families.setdefault(family, _suggestion(row))
-    names = ", ".join(families) or "operands from a macro"
-    advice = "; ".join(f"{family}: {text}" for family, text in families.items() if text)
-    if port.options.ptx == "stub" and not statement.in_macro:
-        mnemonics = ", ".join(dict.fromkeys(instruction.split()[0] for instruction in found)) or names
-        new = f"__trap() /* musa-port: PTX {mnemonics.replace('*/', '* /')} */"
-        port.edit(statement.start, statement.end, new, "ptx-stub")
-        _report(port, "ptx-stub", statement, names, f"PTX {names} became a trap", advice, new)
-    else:
-        _report(port, "inline-ptx", statement, names, f"inline PTX: {names}", advice)
+        families.setdefault(row.family if row else instruction.split()[0], _suggestion(row))
+    return families
+
+
+def _stub(port: Port, statement: Statement, found: list[str], families: str) -> None:
+    mnemonics = ", ".join(dict.fromkeys(instruction.split()[0] for instruction in found)) or families
+    new = f"__trap() /* musa-port: PTX {mnemonics.replace('*/', '* /')} */"
+    port.edit(statement.start, statement.end, new, "ptx-stub")
+    _report(port, "ptx-stub", statement, families, f"PTX {families} became a trap", new)
 
 
 def _suggestion(row: PtxRow | None) -> str:
@@ -177,7 +191,15 @@ def _suggestion(row: PtxRow | None) -> str:
     return f"{text} ({row.note})" if row.note else text
 
 
-def _report(port: Port, rule: str, statement: Statement, name: str, message: str, advice: str, new: str = "") -> None:
+def _report(port: Port, rule: str, statement: Statement, families: str, message: str, new: str = "") -> None:
+    suggestions = _families(instructions(statement.text)).items()
     port.report(
-        rule, statement.start, statement.end, message, advice=advice, new=new, name=name, function=statement.function
+        rule,
+        statement.start,
+        statement.end,
+        message,
+        advice="; ".join(f"{family}: {text}" for family, text in suggestions if text),
+        new=new,
+        name=families,
+        function=statement.function,
     )
