@@ -6,6 +6,7 @@ Needs PyTorch with CUDA, nvcc and ninja.
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -21,28 +22,42 @@ REVERSE = ROOT / "musa_compat" / "include" / "musa_compat" / "musa_on_cuda"
 
 
 def main() -> None:
-    """Build both, compare, and fail when any result differs."""
+    """Build and run both, compare, and fail when any result differs."""
+    if sys.argv[1:]:
+        name, folder, file, *flags = sys.argv[1:]
+        run_cases(name, Path(folder), Path(file), flags)
+        return
+    OUTPUT.mkdir(exist_ok=True)
     source = fetch("nerfacc", "0.5.3") / "nerfacc"
     report = port(source, OUTPUT / "nerfacc-on-cuda", "--keep-ext")
-    print(f"nerfacc 0.5.3: {report['summary']['verdict']}")
-    original = build("nerfacc_original", source / "cuda" / "csrc")
-    flags = [f"-I{REVERSE}", "-DMUSA_COMPAT_PRIVATEUSE1_IS_CUDA"]
-    ported = build("nerfacc_ported", OUTPUT / "nerfacc-on-cuda" / "cuda" / "csrc", flags)
-    failures = [name for name, call in CASES.items() if not same(name, call, original, ported)]
+    print(f"nerfacc 0.5.3: {report['summary']['verdict']}", flush=True)
+    expected = results_of("original", source / "cuda" / "csrc")
+    flags = (f"-I{REVERSE}", "-DMUSA_COMPAT_PRIVATEUSE1_IS_CUDA")
+    got = results_of("ported", OUTPUT / "nerfacc-on-cuda" / "cuda" / "csrc", *flags)
+    failures = [name for name in CASES if not same(name, expected[name], got[name])]
     if failures:
         sys.exit(f"error: results differ in {', '.join(failures)}")
     print(f"{len(CASES)} operations give the same results")
 
 
-def build(name: str, folder: Path, flags: Iterable[str] = ()) -> Any:
-    """Compile the extension in `folder` as the package itself does."""
+def results_of(name: str, folder: Path, *flags: str) -> dict[str, list[torch.Tensor]]:
+    """Run all cases in a process of its own: two builds of one extension cannot share a process."""
+    file = OUTPUT / f"nerfacc-{name}.pt"
+    subprocess.run([sys.executable, __file__, name, str(folder), str(file), *flags], check=True)
+    results: dict[str, list[torch.Tensor]] = torch.load(file)
+    return results
+
+
+def run_cases(name: str, folder: Path, file: Path, flags: Iterable[str]) -> None:
+    """Compile the extension in `folder` as the package itself does, and save the result of each case."""
     sources = sorted(map(str, [*folder.glob("*.cu"), *folder.glob("*.cpp")]))
-    return load(name, sources, extra_cflags=["-O3", *flags], extra_cuda_cflags=["-O3", *flags], verbose=False)
+    options = ["-O3", *flags]
+    extension = load(f"nerfacc_{name}", sources, extra_cflags=options, extra_cuda_cflags=options)
+    torch.save({case: [tensor.cpu() for tensor in tensors(call(extension))] for case, call in CASES.items()}, file)
 
 
-def same(name: str, call: Callable[[Any], Any], original: Any, ported: Any) -> bool:
-    """Whether both extensions return bit-identical tensors for the same input."""
-    expected, got = tensors(call(original)), tensors(call(ported))
+def same(name: str, expected: list[torch.Tensor], got: list[torch.Tensor]) -> bool:
+    """Whether both extensions returned bit-identical tensors for the same input."""
     equal = len(expected) == len(got) > 0 and all(map(identical, expected, got))
     shapes = ", ".join(str(tuple(tensor.shape)) for tensor in expected)
     print(f"  {name:24} {'same' if equal else 'DIFFERENT'}  {shapes}")
