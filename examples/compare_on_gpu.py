@@ -24,8 +24,8 @@ REVERSE = ROOT / "musa_compat" / "include" / "musa_compat" / "musa_on_cuda"
 def main() -> None:
     """Build and run both, compare, and fail when any result differs."""
     if sys.argv[1:]:
-        name, folder, file, *flags = sys.argv[1:]
-        run_cases(name, Path(folder), Path(file), flags)
+        name, folder, file, *options = sys.argv[1:]
+        run_cases(name, Path(folder), Path(file), options)
         return
     OUTPUT.mkdir(exist_ok=True)
     source = fetch("nerfacc", "0.5.3") / "nerfacc"
@@ -142,7 +142,7 @@ CASES: dict[str, Callable[[Any], Any]] = {
     "ray_aabb_intersect": intersect,
     "traverse_grids": traverse,
     "opencv_lens_undistortion": lambda extension: extension.opencv_lens_undistortion(
-        random(5000, 2, seed=6), random(5000, 6, seed=7) * 0.01, 1e-6, 10
+        random(5000, 2, seed=6), random(5000, 8, seed=7) * 0.01, 1e-6, 10
     ),
 }
 
