@@ -221,15 +221,19 @@ def _progress(run: Run, hidden: bool) -> Iterator[None]:
         return
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeElapsedColumn())
     tasks: dict[str, TaskID] = {}
-    with Progress(*columns, console=console, transient=True) as bar:
+    bar = Progress(*columns, console=console, transient=True)
 
-        def show(phase: str, done: int, total: int) -> None:
-            if phase not in tasks:
-                tasks[phase] = bar.add_task(phase, total=total)
-            bar.update(tasks[phase], completed=done)
+    def show(phase: str, done: int, total: int) -> None:
+        if phase not in tasks:
+            bar.start()  # not before: its thread would keep the run from forking
+            tasks[phase] = bar.add_task(phase, total=total)
+        bar.update(tasks[phase], completed=done)
 
-        run.progress = show
+    run.progress = show
+    try:
         yield
+    finally:
+        bar.stop()
 
 
 def _show(report: Report, run: Run, flags: dict[str, Any]) -> None:

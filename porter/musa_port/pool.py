@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -24,17 +26,24 @@ class WorkerDied(Exception):
 
 
 class Pool:
-    """`jobs` processes, or none when `jobs` is 1. `prepare(*arguments)` runs once in each process that works."""
+    """`jobs` processes, or none when `jobs` is 1. `prepare(*arguments)` runs once in each process that works.
+
+    Where that is safe, the processes are forks of this one and share what `prepare` loaded.
+    """
 
     def __init__(self, jobs: int, prepare: Callable[..., None], *arguments: Any) -> None:
         self._executor: ProcessPoolExecutor | None = None
         self._jobs = jobs
-        if jobs > 1:
-            method = "forkserver" if sys.platform == "linux" else "spawn"
-            context = multiprocessing.get_context(method)
-            self._executor = ProcessPoolExecutor(jobs, context, initializer=_begin, initargs=(prepare, *arguments))
-        else:
+        forks = sys.platform == "linux" and threading.active_count() == 1
+        if jobs == 1 or forks:
             prepare(*arguments)
+        if jobs > 1 and forks:
+            gc.freeze()  # a collection would touch, and so copy, the memory that the forks share
+            fork = multiprocessing.get_context("fork")
+            self._executor = ProcessPoolExecutor(jobs, fork, initializer=_ignore_interrupts)
+        elif jobs > 1:
+            spawn = multiprocessing.get_context("spawn")
+            self._executor = ProcessPoolExecutor(jobs, spawn, initializer=_begin, initargs=(prepare, *arguments))
 
     def map(
         self, function: Callable[[Task], Result], tasks: Sequence[Task], size: Callable[[Task], int]
@@ -64,12 +73,17 @@ class Pool:
     ) -> None:
         if self._executor is not None:
             self._executor.shutdown(wait=kind is None, cancel_futures=True)
+            gc.unfreeze()
 
 
 def _begin(prepare: Callable[..., None], *arguments: Any) -> None:
+    _ignore_interrupts()
+    prepare(*arguments)
+
+
+def _ignore_interrupts() -> None:
     """An interrupt from the terminal reaches all processes: only the first one acts on it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    prepare(*arguments)
 
 
 def _run(function: Callable[[Task], Result], batch: list[Task]) -> list[Result]:
