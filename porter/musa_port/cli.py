@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from musa_port.errors import UsageError
 from musa_port.listing import name_table
 from musa_port.mappings import CONFIDENCE
 from musa_port.model import FileStatus, Report
-from musa_port.options import ARCHITECTURES, Options
+from musa_port.options import ARCHITECTURES, C_FAMILY, NATIVE, Options
 from musa_port.report import ReportError, check_target, format_names, print_summary, render, write
 from musa_port.run import Run, execute
 
@@ -48,9 +49,36 @@ class _Words(click.ParamType):  # type: ignore[type-arg, unused-ignore]
 def main() -> None:
     """Entry point: `explain` is a command of its own, everything else ports."""
     arguments = sys.argv[1:]
-    if arguments[:1] == ["explain"]:
-        explain.main(arguments[1:], prog_name="musa-port explain")
-    port.main(arguments, prog_name="musa-port")
+    try:
+        if arguments[:1] == ["explain"]:
+            explain.main(arguments[1:], prog_name="musa-port explain", standalone_mode=True)
+        port.main(arguments, prog_name="musa-port")
+    except BrokenPipeError:
+        _abandon_output()
+        sys.exit(0)
+    except OSError as error:
+        _abandon_output()
+        sys.stderr.write(f"musa-port: the output cannot be written: {error.strerror}\n")
+        sys.exit(2)
+    except SystemExit as end:
+        _flush(end)
+        raise
+
+
+def _flush(end: SystemExit) -> None:
+    """Output that cannot be written is an error of its own, not a traceback at the end of the interpreter."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _abandon_output()
+    except OSError as error:
+        _abandon_output()
+        sys.stderr.write(f"musa-port: the output cannot be written: {error.strerror}\n")
+        end.code = 2
+
+
+def _abandon_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -148,6 +176,7 @@ def port(source: Path, output: Path | None, **flags: Any) -> None:
         mode = _mode(output, flags)
         options = _options(flags)
         for path in flags["reports"]:
+            _check_report(path)
             check_target(path, flags["report_format"])
         run = Run(source, _target(mode, source, output), options, mode)
         with _progress(run, hidden=flags["quiet"]):
@@ -165,6 +194,11 @@ def port(source: Path, output: Path | None, **flags: Any) -> None:
     sys.exit(_status(report, flags["check"]))
 
 
+def _check_report(path: Path) -> None:
+    if path.suffix.lower() in C_FAMILY | NATIVE:
+        raise UsageError(f"--report {path}: has the name of a source, which it would overwrite; choose another name")
+
+
 def _mode(output: Path | None, flags: dict[str, Any]) -> str:
     chosen = [name for name in ("in_place", "show_diff", "check", "list_names") if flags[name]]
     shown = [f"--{name.replace('show_', '').replace('_', '-')}" for name in chosen]
@@ -174,6 +208,8 @@ def _mode(output: Path | None, flags: dict[str, Any]) -> str:
         raise UsageError(f"{shown[0]} and -o cannot be used together")
     if not chosen and output is None:
         raise UsageError("say where to write: -o OUT; or --in-place, --diff, --check or --list-names")
+    if flags["list_names"] and flags["report_format"] and not flags["reports"]:
+        raise UsageError("--list-names prints a table of its own; leave --format out, or give --report FILE")
     if flags["state"] is not None and output is None:
         raise UsageError("--state needs -o OUT: it remembers what was written there")
     return {"in_place": "in-place", "show_diff": "diff"}.get(chosen[0], "check") if chosen else "port"

@@ -173,8 +173,8 @@ def invert(rows: Iterable[Row]) -> list[Row]:
     """The tables from MUSA to CUDA.
 
     A MUSA name that CUDA has too (`__half`) stays. Where several CUDA names have the same MUSA name, rows that change
-    the meaning come last, then the highest confidence counts; among equals the name whose length is nearest to that of
-    the MUSA name, then the first in the table.
+    the meaning come last, then the highest confidence counts, and of headers the one with more kinds of evidence; among
+    equals the name whose length is nearest to that of the MUSA name, then the first in the table.
     """
     rows = list(rows)
     kept = {row.cuda for row in rows if row.musa == row.cuda}
@@ -192,13 +192,16 @@ def invert(rows: Iterable[Row]) -> list[Row]:
 
 def _is_invertible(row: Row) -> bool:
     """Whether both sides are names, and not the name of a family or a macro of the build."""
-    if not row.supported or row.musa in ("same", "(drop)", "(none)") or " " in row.cuda:
+    if not row.supported or row.musa in ("same", "(drop)", "(none)"):
+        return False
+    if " " in row.cuda and row.kind != "macro-arg":
         return False
     return row.cuda not in BUILD_FLAGS and (row.cuda not in _FAMILY_WORDS or row.kind == "namespace")
 
 
-def _inverse_rank(row: Row) -> tuple[bool, int, int]:
-    return row.flag == "semantic", CONFIDENCE.index(row.confidence), abs(len(row.cuda) - len(row.musa))
+def _inverse_rank(row: Row) -> tuple[bool, int, int, int]:
+    evidence = -len(row.evidence.split(";")) if row.kind == "header" else 0
+    return row.flag == "semantic", CONFIDENCE.index(row.confidence), evidence, abs(len(row.cuda) - len(row.musa))
 
 
 def _shape(row: Row) -> str:

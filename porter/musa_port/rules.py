@@ -62,6 +62,7 @@ def all_rules() -> list[Rule]:
 
 def load_all() -> None:
     """Import every module that registers rules."""
+    import musa_port.build_files
     import musa_port.cuda.rules
     import musa_port.walk
     import musa_port.work  # noqa: F401

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from musa_port import __version__, arch, diff
+from musa_port import __version__, arch, build_files, diff
 from musa_port import state as states
 from musa_port.cuda import engine
 from musa_port.cuda.facts import Facts
@@ -92,6 +92,7 @@ def execute(run: Run) -> Report:
             raise UsageError(str(error)) from error
     _remove_stale(run, entries, state)
     _save_state(run, state, index)
+    build_files.report(run.root, entries, results)
     files = [results[entry.path] for entry in entries]
     _merge_look_at(files)
     return Report(

@@ -76,8 +76,13 @@ def _names(root: Path) -> tuple[list[str], list[str]]:
         prefix = "" if relative == "." else relative + "/"
         links = [name for name in below if os.path.islink(os.path.join(folder, name))]
         folders += [prefix + name for name in below if name not in links]
-        files += [prefix + name for name in sorted([*names, *links]) if name not in IGNORED]
+        files += [prefix + name for name in sorted([*names, *links]) if not _is_ignored(name)]
     return files, folders
+
+
+def _is_ignored(name: str) -> bool:
+    """Version control, caches, and what an interrupted run of ours left behind."""
+    return name in IGNORED or (name.startswith(".musa-port-") and name.endswith(".tmp"))
 
 
 def _entry(root: Path, path: str, options: Options, classifier: Classifier) -> Entry:

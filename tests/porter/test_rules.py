@@ -120,7 +120,10 @@ def test_example_is_not_ported_twice(rule: Rule) -> None:
     assert port_sources({"a.cu": once}, options)["a.cu"].data == once
 
 
-@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.id.startswith("C")], ids=lambda rule: rule.id)
+# C17 needs two files.
+@pytest.mark.parametrize(
+    "rule", [rule for rule in RULES if rule.id.startswith("C") and rule.id != "C17"], ids=lambda rule: rule.id
+)
 def test_rules_for_sources_have_an_example(rule: Rule) -> None:
     assert rule.example
 

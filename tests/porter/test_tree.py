@@ -760,3 +760,20 @@ def test_in_place_leaves_links_out_of_the_tree(repository: Repository, tmp_path:
     in_place(repo)
     assert contents(outside) == {"a.cu": CODE}
     assert work_tree(repo) == {"b.mu": PORTED, "link.cu": ("->", "../outside/a.cu")}
+
+
+def test_build_files_that_name_renamed_sources(tmp_path: Path) -> None:
+    """They are not ported: without a word the build would look for files that are gone."""
+    files = {
+        "src/k.cu": CODE,
+        "src/u.h": CODE,
+        "CMakeLists.txt": "project(x LANGUAGES CXX CUDA)\nadd_library(k src/k.cu src/u.h)\nadd_executable(t src/k.cu)\n",
+        "setup.py": "CUDAExtension('x', ['src/k.cu'])\n",
+        "other.cmake": "set(FILES src/u.h other.cu)\n",
+    }
+    src = tree(tmp_path / "src", files)
+    report = port_tree(src, tmp_path / "out")
+    found = {(finding.path, finding.line, finding.old) for finding in report.findings() if finding.rule == "F15"}
+    assert found == {("CMakeLists.txt", 2, "k.cu"), ("setup.py", 1, "k.cu")}
+    kept = port_tree(src, tmp_path / "kept", Options(rename_ext=False))
+    assert not any(finding.rule == "F15" for finding in kept.findings())

@@ -29,6 +29,14 @@ class Directive(NamedTuple):
     end: int
 
 
+class Local(NamedTuple):
+    """One local variable or parameter: its name and the span of the block that it is known in."""
+
+    name: str
+    start: int
+    end: int
+
+
 class Macro(NamedTuple):
     """One `#define`. `kind` is as `Vocabulary.macro_kind` says; `parameters` is None for object-like macros."""
 
@@ -46,9 +54,11 @@ class Facts:
     words: list[Word] = field(default_factory=list)
     directives: list[Directive] = field(default_factory=list)
     macros: list[Macro] = field(default_factory=list)
-    #: Names with a definition here (functions, types, enumerators); variables and parameters; function prototypes; data
-    #: members and methods; namespaces opened here, by full path.
+    locals: list[Local] = field(default_factory=list)
+    #: Names with a definition here (functions, types, enumerators), at global scope and, as full paths, in namespaces;
+    #: local variables and parameters; function prototypes; data members and methods; namespaces opened here, by path.
     defined: set[str] = field(default_factory=set)
+    scoped: set[str] = field(default_factory=set)
     variables: set[str] = field(default_factory=set)
     prototypes: set[str] = field(default_factory=set)
     fields: set[str] = field(default_factory=set)
@@ -67,7 +77,7 @@ class Facts:
         """The facts as JSON."""
         table: dict[str, Any] = {name: sorted(getattr(self, name)) for name in _SETS if getattr(self, name)}
         table["words"] = list(chain.from_iterable(self.words))
-        table |= {"directives": self.directives, "macros": self.macros, "notes": self.notes}
+        table |= {"directives": self.directives, "macros": self.macros, "locals": self.locals, "notes": self.notes}
         return json.dumps([table, self.error_at, self.parsed], separators=(",", ":")).encode()
 
     @classmethod
@@ -82,6 +92,7 @@ class Facts:
                 Macro(name, kind, tuple(p) if p is not None else None, *span)
                 for name, kind, p, *span in table["macros"]
             ],
+            locals=list(map(Local._make, table["locals"])),
             notes=table["notes"],
             error_at=error_at,
             parsed=parsed,
@@ -91,4 +102,4 @@ class Facts:
         return facts
 
 
-_SETS = ("defined", "variables", "prototypes", "fields", "namespaces")
+_SETS = ("defined", "scoped", "variables", "prototypes", "fields", "namespaces")

@@ -27,6 +27,8 @@ class Index:
     """Names that the project declares, files it holds, and what becomes of them."""
 
     defined: set[str] = field(default_factory=set)
+    #: Name -> namespaces in which the project defines it.
+    scoped: dict[str, set[str]] = field(default_factory=dict)
     prototypes: set[str] = field(default_factory=set)
     variables: set[str] = field(default_factory=set)
     fields: set[str] = field(default_factory=set)
@@ -40,6 +42,8 @@ class Index:
     owned: set[str] = field(default_factory=set)
     #: Merged notes of the rules that need the whole tree, by rule name.
     notes: dict[str, list[Any]] = field(default_factory=dict)
+    #: The single names of the project's namespaces.
+    namespace_names: set[str] = field(default_factory=set)
     _by_name: dict[str, list[str]] = field(default_factory=dict)
 
     def digest(self) -> str:
@@ -49,20 +53,22 @@ class Index:
                 sorted(table)
                 for table in (self.defined, self.prototypes, self.variables, self.fields, self.namespaces, self.owned)
             ),
+            sorted((name, sorted(paths)) for name, paths in self.scoped.items()),
             sorted(self.files.items()),
             sorted(self.links.items()),
             sorted((key, sorted(map(repr, notes))) for key, notes in self.notes.items()),
         ]
         return hashlib.sha256(repr(content).encode()).hexdigest()
 
-    @property
-    def namespace_names(self) -> set[str]:
-        """The single names of the project's namespaces."""
-        return {part for path in self.namespaces for part in path.split("::")}
-
     def declares(self, name: str) -> bool:
         """Whether the project declares the name in any way."""
-        return name in self.defined or name in self.prototypes or name in self.variables or name in self.fields
+        return (
+            name in self.defined
+            or name in self.scoped
+            or name in self.prototypes
+            or name in self.variables
+            or name in self.fields
+        )
 
     def resolve(self, including: str, target: str) -> str | None:
         """The file of the tree that `#include "target"` in `including` means, or None.
@@ -105,12 +111,16 @@ def build(
     keys = list(shared_notes)
     for facts in declarations:
         _merge(index, facts, keys)
+    index.namespace_names = {part for path in index.namespaces for part in path.split("::")}
     return index
 
 
 def _merge(index: Index, facts: Facts, keys: list[str]) -> None:
     index.defined |= facts.defined
     index.defined |= {macro.name for macro in facts.macros if macro.kind == "definition"}
+    for path in facts.scoped:
+        scope, name = path.rsplit("::", 1)
+        index.scoped.setdefault(name, set()).add(scope)
     index.prototypes |= facts.prototypes
     index.variables |= facts.variables
     index.fields |= facts.fields
@@ -128,6 +138,7 @@ def declarations_of(facts: Facts, shared_notes: Iterable[str]) -> Facts:
     return Facts(
         macros=[macro for macro in facts.macros if macro.kind == "definition"],
         defined=facts.defined,
+        scoped=facts.scoped,
         variables=facts.variables,
         prototypes=facts.prototypes,
         fields=facts.fields,

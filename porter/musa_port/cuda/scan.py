@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from musa_port.cuda import registry, syntax
-from musa_port.cuda.facts import Directive, Facts, Macro, Word
+from musa_port.cuda.facts import Directive, Facts, Local, Macro, Word
 from musa_port.cuda.syntax import Role
-from musa_port.cuda.text import WORD, back, forward, literal_spans
+from musa_port.cuda.text import SCANNED, WORD, back, forward, literal_spans
 from musa_port.cuda.vocabulary import Vocabulary
 
 _DIRECTIVE = re.compile(rb"^(?:\xef\xbb\xbf)?(?:[ \t]|/\*[^\n]*?\*/)*#[ \t]*([a-z_]+)((?:[^\n\\]|\\\r?\n|\\)*)", re.M)
@@ -58,7 +58,7 @@ _OPAQUE = frozenset({"comment", "string_literal", "string_content", "raw_string_
 def scan(data: bytes, vocabulary: Vocabulary) -> Facts:
     """The facts of one file. A file without a word of the vocabulary is not parsed."""
     knows = vocabulary.knows
-    spans = [match.span() for match in WORD.finditer(data) if knows[match.group()]]
+    spans = [match.span() for match in SCANNED.finditer(data) if match[1] and knows[match[1]]]
     if not spans and not _STRINGISING.search(data):
         return Facts()
     state = Scan(data, vocabulary)
@@ -107,6 +107,8 @@ def _directive_role(state: Scan, directive: Directive, literals: list[tuple[int,
             return Role.STRING if state.data[begin] in b"\"'" else Role.COMMENT
     if directive.keyword in _FREE_TEXT:
         return Role.STRING
+    if directive.keyword == "pragma" and not state.vocabulary.is_exact(state.data, start):
+        return None
     if directive.keyword == "define":
         match = _DEFINE.match(state.data, directive.argument)
         return Role.DIRECTIVE if match and start < match.end(1) else Role.MACRO
@@ -119,6 +121,8 @@ def _code_role(state: Scan, start: int, end: int) -> Role:
     role = syntax.role_of(state.leaf(start, end))
     if role in _DECLARING and not _may_be_declared(state.data, start, end):
         role = Role.CODE
+    if role is Role.PROTOTYPE and _scope(state, start, end):
+        role = Role.DEFINES  # only at global scope does a prototype repeat the API's own
     # A macro body that the directive lexer did not see: text that the grammar took for one.
     return Role.CODE if role is Role.MACRO else role
 
@@ -147,15 +151,39 @@ def _index(state: Scan, word: bytes, start: int, role: Role) -> None:
     name = word.decode()
     facts = state.facts
     if role is Role.DEFINES and not _renames_sdk_type(state, word, start):
-        facts.defined.add(name)
+        scope = _scope(state, start, start + len(word))
+        if scope:
+            facts.scoped.add(f"{scope}::{name}")
+        else:
+            facts.defined.add(name)
     elif role is Role.DECLARES:
-        facts.variables.add(name)
+        _note_local(state, name, start)
     elif role is Role.PROTOTYPE:
         facts.prototypes.add(name)
     elif role is Role.FIELD:
         facts.fields.add(name)
     elif role is Role.NAMESPACE:
         facts.namespaces.add(_namespace_path(state, start, name))
+
+
+def _scope(state: Scan, start: int, end: int) -> str:
+    """The path of the namespace around a word, "" at global scope. An unnamed namespace counts as none."""
+    parts: list[str] = []
+    node: Node | None = state.leaf(start, end)
+    while node is not None and (node := syntax.ancestor(node, "namespace_definition")) is not None:
+        field = node.child_by_field_name("name")
+        if field is not None and field.text:
+            parts.insert(0, field.text.decode("utf-8", "replace"))
+    return "::".join(parts)
+
+
+def _note_local(state: Scan, name: str, start: int) -> None:
+    """A local variable or parameter has its name to itself in the block, or the function, that it is declared in."""
+    state.facts.variables.add(name)
+    leaf = state.leaf(start, start + len(name))
+    block = syntax.ancestor(leaf, "compound_statement", "lambda_expression", "function_definition", "for_statement")
+    if block is not None:
+        state.facts.locals.append(Local(name, block.start_byte, block.end_byte))
 
 
 def _renames_sdk_type(state: Scan, word: bytes, start: int) -> bool:

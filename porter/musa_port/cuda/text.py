@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-WORD = re.compile(rb"[A-Za-z_]\w*")
+#: Identifiers; letters outside ASCII belong to them.
+WORD = re.compile(rb"[A-Za-z_\x80-\xff][A-Za-z0-9_\x80-\xff]*")
+#: The same, stepping over byte order marks and escapes: in "\\ncudaFree" the name is cudaFree.
+SCANNED = re.compile(rb"\xef\xbb\xbf|\\[abfnrtv]|([A-Za-z_\x80-\xff][A-Za-z0-9_\x80-\xff]*)")
 _SPACE = b" \t\r\n\\"
 _SKIP = re.compile(rb'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|//(?:[^\n\\]|\\[^\n]|\\\n)*|/\*.*?\*/', re.S)
 _NEXT_SEGMENT = re.compile(rb"\s*::\s*([A-Za-z_]\w*)")

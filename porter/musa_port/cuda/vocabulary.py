@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from musa_port.cuda import registry
 from musa_port.cuda.features import Features
+from musa_port.cuda.text import WORD
 from musa_port.mappings import Row
 from musa_port.names import Names
 
@@ -16,6 +17,8 @@ _TRIGGERS = frozenset(
     b"cu cuh mu muh __HIP_PLATFORM_AMD__ __HIP_PLATFORM_HCC__ __HIPCC__ __HIP__ USE_ROCM SYCL_LANGUAGE_VERSION "
     b"__SYCL_DEVICE_ONLY__ threadIdx".split()
 )
+#: Names that projects give to the number of lanes, and to the mask of all lanes.
+WARP_CONSTANT = re.compile(r"warp_?size|warp_?width|threads_per_warp|kwarp|full_?(?:warp_?)?mask|all_?lanes", re.I)
 _OTHER_SIDE = re.compile(r"musa|MUSA|Musa|cuda|CUDA|Cuda")
 _NAME_OR_CALL = re.compile(rb"([A-Za-z_]\w*)(?:\s*\([\w\s,.]*\))?")
 
@@ -48,13 +51,18 @@ class Vocabulary:
     def is_candidate(self, word: bytes) -> bool:
         return self.knows[word] == 1
 
+    def is_exact(self, data: bytes, start: int) -> bool:
+        """Whether the word at `start` has a row of its own."""
+        match = WORD.match(data, start)
+        return match is not None and match.group().decode("utf-8", "replace") in self.names.identifiers
+
     def _classify(self, word: bytes) -> int:
         if not word.isascii():
             return 0
         name = word.decode()
         if self._is_name(name):
             return 1
-        if name.endswith("_sync"):
+        if name.endswith("_sync") or WARP_CONSTANT.search(name):
             return 2
         return 2 if word in registry.word_extractors or word in _TRIGGERS or name in self._headers else 0
 

@@ -61,6 +61,7 @@ class PtxRow(NamedTuple):
 
 _QUALIFIER = re.compile(rb"\s*(volatile|__volatile__|goto|inline)\b")
 _STRING = re.compile(rb'R"\((.*?)\)"|"((?:[^"\\\n]|\\.|\\\r?\n)*)"', re.S)
+_PTX_TYPE = re.compile(r"\.(?:pred|[busf](?:8|16|32|64|128)|b?f16x?2?|e[45]m[23]|tf32)\b")
 _DEVICE = re.compile(rb"\b(?:__device__|__global__|threadIdx)\b|\b[A-Z]+_(?:HOST_)?DEVICE\b")
 _LABEL = re.compile(r"^(\$?\w+\s*:(?!:)|@!?%?\w+|@!?%\d+|\{|\})\s*")
 
@@ -160,7 +161,9 @@ def _is_harmless(port: Port, statement: Statement, found: list[str]) -> bool:
     """A compiler barrier, or assembler for the host."""
     if not found and statement.text.strip() == "":
         return True
-    return not any(map(family_of, found)) and not _DEVICE.search(port.data)
+    if found:
+        return not any(family_of(instruction) or _PTX_TYPE.search(instruction) for instruction in found)
+    return not _DEVICE.search(port.data)
 
 
 def _families(found: list[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from musa_port.cuda.facts import Word
 from musa_port.cuda.port import Port
 from musa_port.cuda.registry import check
 from musa_port.cuda.syntax import Role
-from musa_port.cuda.text import back
+from musa_port.cuda.text import back, forward
 from musa_port.mappings import Row
 from musa_port.model import Severity
 from musa_port.rules import Rule, register
@@ -55,7 +55,7 @@ _VERSIONS = frozenset(
     "CUDNN_VERSION CUDNN_MAJOR CUBLAS_VERSION CUBLAS_VER_MAJOR CUTLASS_VERSION".split()
 )
 _OPERATOR = rb"(>=|<=|==|!=|>(?![>=])|<(?![<=]))"
-_OPERAND = rb"(\(?[ \t]*(?:\d[\d']*|[A-Za-z_]\w*(?:\s*\([^()]*\))?)[ \t]*\)?)"
+_OPERAND = rb"(\(?[ \t]*(?:(?:0[xX][0-9a-fA-F]+|\d[\d']*)[uUlL]*|[A-Za-z_]\w*(?:\s*\([^()]*\))?)[ \t]*\)?)"
 _RIGHT = re.compile(rb"\)?\s*" + _OPERATOR + rb"\s*" + _OPERAND)
 _LEFT = re.compile(_OPERAND + rb"\s*" + _OPERATOR + rb"\s*\(?$")
 _THIRD = re.compile(rb"__HIP_PLATFORM_\w+|__HIPCC__|__HIP__|USE_ROCM|SYCL_LANGUAGE_VERSION|__SYCL_DEVICE_ONLY__")
@@ -72,7 +72,20 @@ def decide(port: Port) -> None:
             _arch(port, word, name)
         elif name in _VERSIONS and not port.names.reverse and name not in port.index.defined:
             _version(port, word, name)
+    if port.names.reverse:
+        _unwrap(port)
     _report_third_backends(port)
+
+
+_WRAPPED = re.compile(rb"\(!defined\((?:MUSA|MUSART|__MUSACC|MUDNN|MUBLAS|MUTLASS)\w*\) && ([^()\n]+)\)")
+
+
+def _unwrap(port: Port) -> None:
+    """The other way round, a test that a port made false on MUSA becomes what it was."""
+    for directive in port.facts.directives:
+        for match in _WRAPPED.finditer(port.data, directive.argument, directive.end):
+            if not port.is_claimed(match.start()):
+                port.edit(*match.span(), port.text(*match.span(1)), "version-guard")
 
 
 # ---- architecture -----------------------------------------------------------------------------------------------
@@ -100,20 +113,50 @@ def _arch(port: Port, word: Word, name: str) -> None:
             )
         return
     operator, start, end = comparison
-    number = port.text(start, end).replace("'", "")
-    mapped = _threshold(port, operator, number)
+    number = port.text(start, end)
+    mapped = _threshold(port, operator, number) if _is_whole(port, word, start, end) else None
     if mapped is not None:
         port.edit(start, end, str(mapped), "arch-guard", "medium")
     message = _arch_message(name, operator, number, mapped)
     first, last = min(word.start, start), max(word.end, end)
-    new = port.text(first, last).replace(name, target).replace(number, str(mapped or number))
+    new = port.text(first, last).replace(name, target).replace(number, str(number if mapped is None else mapped))
     port.report("arch-guard", first, last, message, new=new, name=name)
 
 
 def _threshold(port: Port, operator: str, number: str) -> int | None:
-    if operator in ("==", "!=") or not number.isdigit():
+    value = _value(number)
+    if operator in ("==", "!=") or value is None:
         return None
-    return port.arch.threshold(int(number), port.names.reverse)
+    return port.arch.threshold(value, port.names.reverse)
+
+
+def _value(number: str) -> int | None:
+    """The value of a literal, None for anything else."""
+    digits = number.replace("'", "").rstrip("uUlL")
+    try:
+        return int(digits, 16 if digits[:2] in ("0x", "0X") else 10)
+    except ValueError:
+        return None
+
+
+def _is_whole(port: Port, word: Word, start: int, end: int) -> bool:
+    """Whether the comparison stands alone: nothing multiplies, divides or negates one of its sides."""
+    first, last = back(port.data, min(word.start, start)), forward(port.data, max(word.end, end))
+    before, after = port.data[max(0, first - 1) : first + 1], port.data[last : last + 2]
+    opens = first < 0 or before[-1:] in (b"(", b"!", b"{", b";", b",", b"=", b"?") or before in (b"&&", b"||")
+    opens = opens or port.data[before_word(port.data, first) : first + 1] in _CONDITION_WORDS
+    closes = after in (b"&&", b"||", b"//", b"/*") or after[:1] in (b")", b"", b"?", b";", b",", b"}", b"{")
+    return opens and (closes or b"\n" in port.data[max(word.end, end) : last])
+
+
+_CONDITION_WORDS = frozenset({b"if", b"elif", b"return", b"while"})
+
+
+def before_word(data: bytes, last: int) -> int:
+    """Where the word begins that ends at `last`."""
+    while last >= 0 and chr(data[last]).isalnum():
+        last -= 1
+    return last + 1
 
 
 def _arch_message(name: str, operator: str, number: str, mapped: int | None) -> str:
@@ -121,7 +164,7 @@ def _arch_message(name: str, operator: str, number: str, mapped: int | None) -> 
         return f"{name} {operator} {number}: the threshold became {mapped}"
     if operator in ("==", "!="):
         return f"{name} {operator} {number} names one architecture; the number is left"
-    if number.isdigit():
+    if _value(number) is not None and operator not in ("==", "!="):
         return f"no MUSA architecture matches {number}; the number is left"
     return f"{name} is compared with {number}, whose value has to be mapped by hand"
 
@@ -169,19 +212,54 @@ def _version(port: Port, word: Word, name: str) -> None:
         return
     comparison = _comparison(port, word)
     if comparison is None:
-        if _is_also_compared(port, word, name):
-            port.claim(word.start, word.end)
-            port.use(name, "kept")
+        _uncompared(port, word, name)
         return
     operator, start, end = comparison
     port.use(name, "kept")
-    if word.role != Role.DIRECTIVE or port.options.guards == "report":
-        severity = Severity.ERROR if word.role != Role.DIRECTIVE else Severity.WARNING
+    is_whole = _is_whole(port, word, start, end) and not _in_parentheses(port, word)
+    if word.role != Role.DIRECTIVE or port.options.guards == "report" or not is_whole:
+        report_only = word.role == Role.DIRECTIVE and is_whole
         port.claim(word.start, word.end)
         message = f"{name} is compared with a CUDA number and is left as it is"
+        severity = Severity.WARNING if report_only else Severity.ERROR
         port.report("version-guard", word.start, word.end, message, severity=severity, name=name)
         return
     _replace_test(port, word, row, operator, (start, end))
+
+
+def _in_parentheses(port: Port, word: Word) -> bool:
+    """`(CUDA_VERSION) >= 12000`: the comparison is not with the word itself."""
+    return port.data[forward(port.data, word.end) :][:1] == b")"
+
+
+def _uncompared(port: Port, word: Word, name: str) -> None:
+    """A version macro in a definition test, in arithmetic, or as the value of another macro."""
+    if word.role == Role.CODE:
+        return  # a value that is printed or stored: a name like any other
+    if _tests_definition(port, word):
+        if port.options.cuda_version is not None and name in _TOOLKIT and _is_also_compared(port, word, name):
+            _assume_defined(port, word)
+        elif _is_also_compared(port, word, name):
+            port.claim(word.start, word.end)
+            port.use(name, "kept")
+        return
+    port.claim(word.start, word.end)
+    port.use(name, "kept")
+    message = f"{name} counts on another scale on MUSA and is left as it is"
+    port.report("version-guard", word.start, word.end, message, severity=Severity.ERROR, name=name)
+
+
+_TOOLKIT = ("CUDA_VERSION", "CUDART_VERSION")
+
+
+def _assume_defined(port: Port, word: Word) -> None:
+    """With --cuda-version, `defined(CUDA_VERSION)` is as true as the comparisons beside it assume."""
+    start = port.data.rfind(b"defined", 0, word.start)
+    end = word.end
+    if port.data[start : word.start].rstrip().endswith(b"("):
+        end = port.data.index(b")", word.end) + 1
+    port.edit(start, end, f"1 /* {port.text(start, end)} */", "version-guard")
+    port.use(port.text(word.start, word.end), "kept")
 
 
 def _replace_test(port: Port, word: Word, row: Row, operator: str, other: tuple[int, int]) -> None:
@@ -192,13 +270,12 @@ def _replace_test(port: Port, word: Word, row: Row, operator: str, other: tuple[
         message = f"{test} is false on MUSA"
         port.report("version-guard", start, end, message, severity=Severity.INFO, name=row.cuda)
         return
-    assumed, number = port.options.cuda_version, port.text(*other).replace("'", "")
-    if assumed is not None and row.cuda in ("CUDA_VERSION", "CUDART_VERSION") and number.isdigit():
+    assumed, number = port.options.cuda_version, _value(port.text(*other))
+    if assumed is not None and row.cuda in _TOOLKIT and number is not None:
         if word.start > other[0]:
-            operator = _mirrored(operator)
-            value = _compare(int(number), _mirrored(operator), assumed)
+            value = _compare(number, _mirrored(operator), assumed)
         else:
-            value = _compare(assumed, operator, int(number))
+            value = _compare(assumed, operator, number)
         new, message = f"{int(value)} /* {test} */", f"{test} became {int(value)} (--cuda-version {assumed})"
     else:
         new = f"(!defined({row.musa}) && {test})"

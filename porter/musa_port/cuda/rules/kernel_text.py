@@ -98,7 +98,7 @@ def _port_text(port: Port, text: Text) -> None:
 
     content = port.data[text.start : text.end]
     if not text.raw:  # an escape and the letter after it are no part of a name
-        content = _ESCAPE.sub(lambda match: b" " * len(match.group()), content)
+        content = _ESCAPE.sub(lambda match: b" \n" if match.group() == b"\\n" else b" " * len(match.group()), content)
     inner = port_fragment(port, content)
     port.claim(text.start, text.end)
     for change in inner.changes:
@@ -107,6 +107,7 @@ def _port_text(port: Port, text: Text) -> None:
         )
     line, column = port.lines.position(text.start)
     for finding in inner.findings:
-        moved = finding.line + line - 1, finding.column + (column - 1 if finding.line == 1 else 0)
+        first = finding.line == 1 or not text.raw  # an ordinary string is on one line, whatever lines it describes
+        moved = line if first else finding.line + line - 1, finding.column + (column - 1 if first else 0)
         port.findings.append(finding._replace(line=moved[0], column=moved[1], source_line=port.lines.text(moved[0])))
     port.uses.update(inner.uses)

@@ -120,6 +120,17 @@ PROJECT = register(
     )
 )
 
+KEPT = register(
+    Rule(
+        "C17",
+        "project-api-name",
+        Severity.INFO,
+        "Lists API names that are left because the project has the same name in a namespace that the file opens.",
+        why="What the tree declares is the project's own.",
+        advice="Check that the use means the project's declaration; write ::name where the API is meant.",
+    )
+)
+
 _CODE = frozenset({Role.CODE, Role.MACRO, Role.DIRECTIVE})
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 #: Tables without a library behind them: a renamed call still has to be written by hand.
@@ -178,7 +189,7 @@ def is_in_address(data: bytes, start: int) -> bool:
 def _decide_declaration(port: Port, word: Word, name: str) -> None:
     if word.role == Role.NAMESPACE:
         _decide_namespace(port, word, name)
-    elif word.role == Role.FIELD or is_project_name(port, name):
+    elif word.role in (Role.FIELD, Role.DECLARES) or is_project_name(port, name, word.start):
         keep_project_name(port, word.start, word.end, name)
     elif not _decide_path(port, word, name):
         decide_identifier(port, word.start, word.end, name)
@@ -269,11 +280,15 @@ def _decide_path(port: Port, word: Word, name: str) -> bool:
 
 
 def _longest_row(port: Port, segments: list[str]) -> tuple[Row | None, int]:
-    for length in range(len(segments), 0, -1):
+    for length in range(min(len(segments), _LONGEST_PATH), 0, -1):
         row = port.names.paths.get("::".join(segments[:length]))
         if row is not None and (length > 1 or len(segments) > 1):
             return row, length
     return None, 0
+
+
+#: No qualified name of the tables has more segments.
+_LONGEST_PATH = 8
 
 
 def _is_project_path(port: Port, segments: list[str]) -> bool:
@@ -315,7 +330,7 @@ def _rename_libcudacxx(port: Port, spans: list[tuple[int, int]], segments: list[
         port.claim(*span)
     port.use(path, "derived")
     port.report(
-        "derived-name", *spans[0], f"{path} is in no table; renamed to musa::", new="musa", name=path, once=path
+        "derived-name", *spans[0], f"{path} is in no table; renamed to musa{path[4:]}", new="musa", name=path, once=path
     )
     return True
 
@@ -384,8 +399,9 @@ def decide_identifier(port: Port, start: int, end: int, name: str) -> None:
         port.claim(start, end)
         port.use(name, "kept")
         return
-    if is_project_name(port, name):
+    if is_project_name(port, name, start):
         keep_project_name(port, start, end, name)
+        _say_kept(port, start, end, name)
         return
     row, feature = port.names.find(name), port.features.find(name)
     if feature is not None and not _is_own_feature(port, name):
@@ -401,21 +417,46 @@ def _is_own_feature(port: Port, name: str) -> bool:
     return port.index.declares(name) or name in port.index.namespace_names
 
 
+def _say_kept(port: Port, start: int, end: int, name: str) -> None:
+    """A name that the project defines in a namespace is taken for the project's here: that may be wrong."""
+    row = port.names.identifiers.get(name)
+    certain = name in port.index.defined or name in port.index.namespace_names or _is_local(port, name, start)
+    certain = certain or any(path.endswith("::" + name) for path in port.facts.scoped)
+    if row is not None and row.musa != row.cuda and not certain:
+        port.report("project-api-name", start, end, f"{name} is left: the project declares it", name=name, once=name)
+
+
 def _library_of(name: str) -> str:
     return "cute" if "cute" in name.lower() else "cutlass"
 
 
-def is_project_name(port: Port, name: str) -> bool:
-    """Whether the tree declares the name and so keeps it.
+def is_project_name(port: Port, name: str, start: int = -1) -> bool:
+    """Whether the name at `start` is one that the tree declares, and so stays.
 
-    A name of the tables counts as the project's only when the project defines it, or uses it as a variable in this
-    file: a prototype of an API function, or a data member that shares its name, takes nothing away from the API.
+    A name of the tables counts as the project's only where the project defines it and the definition can be seen: a
+    prototype of an API function, or a data member that shares its name, takes nothing away from the API. `::name` is
+    the API's unless the project defines the name at global scope.
     """
     if name in port.names.forced:
         return False
-    if name in port.index.defined or name in port.facts.variables or name in port.index.namespace_names:
+    if name not in port.names.identifiers:
+        return port.index.declares(name) or name in port.index.namespace_names
+    if name in port.index.defined or name in port.index.namespace_names:
         return True
-    return name not in port.names.identifiers and port.index.declares(name)
+    if start >= 0 and port.data[: back(port.data, start) + 1].endswith(b"::"):
+        return False
+    return _is_local(port, name, start) or any(_sees(port, scope) for scope in port.index.scoped.get(name, ()))
+
+
+def _is_local(port: Port, name: str, start: int) -> bool:
+    return any(local.name == name and local.start <= start < local.end for local in port.facts.locals)
+
+
+def _sees(port: Port, scope: str) -> bool:
+    """Whether the file can name what is in the namespace `scope` without qualifying it."""
+    last = re.escape(scope.rsplit("::", 1)[-1].encode())
+    opens = rb"(?:using\s+(?:namespace\s+)?(?:::)?|namespace\s+)(?:\w+::)*" + last + rb"\b"
+    return re.search(opens, port.data) is not None
 
 
 def keep_project_name(port: Port, start: int, end: int, name: str) -> None:

@@ -82,9 +82,9 @@ def keep_regions(port: Port) -> None:
 
 def _keep(port: Port, start: int, end: int) -> None:
     port.claim(start, end)
-    port.report(
-        "kept-region", start, start, f"lines {port.lines.number(start)} to {port.lines.number(end)} are left alone"
-    )
+    first, last = port.lines.number(start), port.lines.number(end)
+    lines = f"line {first} is" if first == last else f"lines {first} to {last} are"
+    port.report("kept-region", start, start, f"{lines} left alone")
 
 
 @check(order=10)

@@ -13,6 +13,7 @@ from musa_port.cuda.registry import check, extract_file
 from musa_port.cuda.scan import Scan
 from musa_port.cuda.syntax import ancestor, function_name
 from musa_port.cuda.text import call_around
+from musa_port.cuda.vocabulary import WARP_CONSTANT
 from musa_port.model import Severity
 from musa_port.rules import Rule, register
 
@@ -42,14 +43,14 @@ class Assumption(NamedTuple):
 _NUMBER = re.compile(rb"(?<![\w.])(0[xX][fF]{8}|0[xX]1[fF]|31|32|16|5)[uUlL]*(?![\w.])")
 _DEVICE = re.compile(rb"threadIdx|__shfl|_sync\s*\(|__ballot|laneid|lane_id")
 _LANE = re.compile(rb"threadIdx|lane|tid\b|thread_id|thread_idx|warp_id", re.I)
-_WARP_CONSTANT = re.compile(rb"warp_?size|warp_?width|threads_per_warp|kwarp", re.I)
+_WARP_CONSTANT = re.compile(WARP_CONSTANT.pattern.encode(), re.I)
 _LANE_OPERATORS = {b"&": (b"31", b"0x1f"), b"%": (b"32",), b"/": (b"32",), b">>": (b"5",)}
 
 
 @extract_file("warp")
 def find(scan: Scan) -> list[Assumption]:
     """Number literals that stand for the warp size."""
-    if not _DEVICE.search(scan.data):
+    if not _DEVICE.search(scan.data) and not _WARP_CONSTANT.search(scan.data):
         return []
     found = []
     for match in _NUMBER.finditer(scan.data):
@@ -63,7 +64,7 @@ def find(scan: Scan) -> list[Assumption]:
 def _macro_kind(scan: Scan, match: re.Match[bytes]) -> str:
     line = scan.data[scan.data.rfind(b"\n", 0, match.start()) + 1 : match.start()]
     definition = re.match(rb"\s*#\s*define\s+(\w+)\s+\(?$", line)
-    if match.group(1) == b"32" and definition and _WARP_CONSTANT.search(definition.group(1)):
+    if match.group(1).lower() in (b"32", b"0xffffffff") and definition and _WARP_CONSTANT.search(definition.group(1)):
         return "a constant for the warp size"
     return ""
 
@@ -74,11 +75,12 @@ def _kind(scan: Scan, match: re.Match[bytes], leaf: Node) -> str:
     number = match.group(1).lower()
     if number.startswith(b"0xff"):
         call = call_around(scan.data, match.start(), limit=200)
-        return "a full 32-lane mask" if call and call[0].endswith("_sync") and call[1] == 0 else ""
+        if call and call[0].endswith("_sync") and call[1] == 0:
+            return "a full 32-lane mask"
     parent = leaf.parent
     if parent.type == "binary_expression":
         return _lane_arithmetic(parent, leaf, number)
-    if number == b"32" and parent.type == "init_declarator" and _WARP_CONSTANT.search(_text(parent)):
+    if number in (b"32", b"0xffffffff") and parent.type == "init_declarator" and _WARP_CONSTANT.search(_text(parent)):
         return "a constant for the warp size"
     if number == b"16" and _is_shuffle_loop(leaf):
         return "a loop over 32 lanes"
@@ -123,12 +125,13 @@ def report(port: Port) -> None:
         if kept:
             kinds = ", ".join(dict.fromkeys(item.kind for item in kept))
             where = f"in {function}" if function else "outside functions"
-            places = f"{len(kept)} place" + ("s" if len(kept) > 1 else "")
+            lines = list(dict.fromkeys(str(port.lines.number(item.start)) for item in kept))
+            places = f"line{'s' if len(lines) > 1 else ''} {', '.join(lines[:12])}{', ...' if len(lines) > 12 else ''}"
             port.report(
                 "warp-size",
                 kept[0].start,
                 kept[0].end,
-                f"{kinds} assum{'e' if len(kept) > 1 else 'es'} 32 lanes {where} ({places})",
+                f"32 lanes are assumed {where}: {kinds} ({places})",
                 severity=Severity.INFO if only_32 else None,
                 function=function,
                 name=function,
