@@ -767,7 +767,7 @@ def test_build_files_that_name_renamed_sources(tmp_path: Path) -> None:
     files = {
         "src/k.cu": CODE,
         "src/u.h": CODE,
-        "CMakeLists.txt": "project(x LANGUAGES CXX CUDA)\nadd_library(k src/k.cu src/u.h)\nadd_executable(t src/k.cu)\n",
+        "CMakeLists.txt": "project(x)\nadd_library(k src/k.cu src/u.h)\nadd_executable(t src/k.cu)\n",
         "setup.py": "CUDAExtension('x', ['src/k.cu'])\n",
         "other.cmake": "set(FILES src/u.h other.cu)\n",
     }
