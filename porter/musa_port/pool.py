@@ -37,8 +37,8 @@ class Pool:
         forks = sys.platform == "linux" and threading.active_count() == 1
         if jobs == 1 or forks:
             prepare(*arguments)
+            gc.freeze()  # the tables stay: collections need not walk them, nor copy what forks share
         if jobs > 1 and forks:
-            gc.freeze()  # a collection would touch, and so copy, the memory that the forks share
             fork = multiprocessing.get_context("fork")
             self._executor = ProcessPoolExecutor(jobs, fork, initializer=_ignore_interrupts)
         elif jobs > 1:
@@ -73,7 +73,7 @@ class Pool:
     ) -> None:
         if self._executor is not None:
             self._executor.shutdown(wait=kind is None, cancel_futures=True)
-            gc.unfreeze()
+        gc.unfreeze()
 
 
 def _begin(prepare: Callable[..., None], *arguments: Any) -> None:

@@ -58,7 +58,7 @@ _OPAQUE = frozenset({"comment", "string_literal", "string_content", "raw_string_
 def scan(data: bytes, vocabulary: Vocabulary) -> Facts:
     """The facts of one file. A file without a word of the vocabulary is not parsed."""
     knows = vocabulary.knows
-    spans = [match.span() for match in SCANNED.finditer(data) if match[1] and knows[match[1]]]
+    spans = [match.span() for match in SCANNED.finditer(data) if knows[match[1] or b""]]
     if not spans and not _STRINGISING.search(data):
         return Facts()
     state = Scan(data, vocabulary)

@@ -57,7 +57,7 @@ class Vocabulary:
         return match is not None and match.group().decode("utf-8", "replace") in self.names.identifiers
 
     def _classify(self, word: bytes) -> int:
-        if not word.isascii():
+        if not word or not word.isascii():
             return 0
         name = word.decode()
         if self._is_name(name):
