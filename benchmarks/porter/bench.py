@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "porter")]
 
 from benchmarks.porter.measure import chill, interleaved, peak_memory, seconds, warm  # noqa: E402
 from examples.demo import fetch  # noqa: E402
-from musa_port.options import C_FAMILY  # noqa: E402
+from musa_port.options import C_FAMILY_SUFFIXES  # noqa: E402
 
 PEERS = Path(__file__).with_name("peers.py")
 FLASHINFER = ("flashinfer-python", "0.7.4")
@@ -190,7 +190,7 @@ def scale(bench: Bench) -> Table:
 
 def sources(tree: Path) -> tuple[int, int]:
     """Bytes and number of the C-family sources in a tree."""
-    sizes = [path.stat().st_size for path in tree.rglob("*") if path.suffix in C_FAMILY and path.is_file()]
+    sizes = [path.stat().st_size for path in tree.rglob("*") if path.suffix in C_FAMILY_SUFFIXES and path.is_file()]
     return sum(sizes), len(sizes)
 
 

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MAPPINGS = ROOT / "porter" / "musa_port" / "mappings"
 sys.path.insert(0, str(ROOT / "porter"))
 
-from musa_port.options import C_FAMILY  # noqa: E402
+from musa_port.options import C_FAMILY_SUFFIXES  # noqa: E402
 
 
 def main() -> None:
@@ -79,7 +79,7 @@ def trie(source: Path, output: Path) -> None:
     names = _names()
     pattern = re.compile(rf"(?<!\w)(?:{_expression(_tree(names))})(?!\w)")
     for old, new in pairs(source, output):
-        if old.suffix in C_FAMILY:
+        if old.suffix in C_FAMILY_SUFFIXES:
             text = old.read_bytes().decode("utf-8", "surrogateescape")
             text = pattern.sub(lambda match: names[match.group()], text)
             new.write_bytes(text.encode("utf-8", "surrogateescape"))

@@ -18,7 +18,7 @@ from musa_port.errors import UsageError
 from musa_port.listing import name_table
 from musa_port.mappings import CONFIDENCE
 from musa_port.model import FileStatus, Report
-from musa_port.options import ARCHITECTURES, C_FAMILY, NATIVE, Options
+from musa_port.options import ARCHITECTURES, C_FAMILY_SUFFIXES, NATIVE, Options
 from musa_port.report import ReportError, check_target, format_names, print_summary, render, write
 from musa_port.run import Run, execute
 
@@ -195,7 +195,7 @@ def port(source: Path, output: Path | None, **flags: Any) -> None:
 
 
 def _check_report(path: Path) -> None:
-    if path.suffix.lower() in C_FAMILY | NATIVE:
+    if path.suffix.lower() in C_FAMILY_SUFFIXES | NATIVE:
         raise UsageError(f"--report {path}: has the name of a source, which it would overwrite; choose another name")
 
 

@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from musa_port.model import FileStatus
 from musa_port.options import RENAMED, Options
 
+#: The language of C, C++ and CUDA sources, which have an engine of their own.
+C_FAMILY = "c-family"
+
 
 @dataclass(slots=True)
 class Entry:
     """A file as `musa_port.walk` lists it.
 
     output_path  where it goes; None for what is left out
-    language     "c-family", "link" or "other"
-    status       None for files that the C-family engine examines
+    language     "c-family", the name of a `languages.Language`, "link" or "other"
+    status       None for files that are examined
     rule         the rule to report, "" for none; `note` is what its finding says
     """
 

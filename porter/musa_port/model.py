@@ -85,7 +85,7 @@ class FileResult:
     path: str
     #: Path in the output tree (differs from `path` when the extension is renamed); None when nothing is written.
     output_path: str | None
-    #: "c-family", "other"; later "python", "cmake", ...
+    #: "c-family", the name of another language ("python", "cmake", ...), "link" or "other".
     language: str
     status: FileStatus
     #: Why the file was skipped, left out or failed, in one phrase.

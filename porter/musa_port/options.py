@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 #: Extensions that are ported as C-family sources.
-C_FAMILY = frozenset(
+C_FAMILY_SUFFIXES = frozenset(
     ".cu .cuh .c .h .cc .cpp .cxx .c++ .hh .hpp .hxx .h++ .inl .inc .ipp .tpp .tcc .ixx .cppm .cuinc .impl".split()
 )
 #: Extensions renamed by default, and what they become.
 RENAMED = {".cu": ".mu", ".cuh": ".muh"}
 #: Sources that are MUSA already.
 NATIVE = frozenset({".mu", ".muh"})
+#: Version control and caches: no part of the sources.
+IGNORED = frozenset(".git .hg .svn __pycache__ .mypy_cache .pytest_cache .venv node_modules".split())
 ARCHITECTURES = ("mp_21", "mp_22", "mp_31")
 
 

@@ -66,6 +66,9 @@ def load_all() -> None:
     import musa_port.cuda.rules
     import musa_port.walk
     import musa_port.work  # noqa: F401
+    from musa_port import languages
+
+    languages.load_all()
 
 
 def describe(rule: Rule) -> str:

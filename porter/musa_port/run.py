@@ -194,7 +194,11 @@ def _scan(run: Run, pool: Pool, sources: list[Entry], state: State) -> _Scan:
     tasks = []
     for entry in sources:
         record = state.records.get(entry.path)
-        tasks.append(ScanTask(entry.path, str(run.root / entry.path), entry.size, record.source if record else ""))
+        tasks.append(
+            ScanTask(
+                entry.path, str(run.root / entry.path), entry.size, record.source if record else "", entry.language
+            )
+        )
     by_path = {entry.path: entry for entry in sources}
     scan = _Scan()
     done, total = 0, sum(entry.size for entry in sources)

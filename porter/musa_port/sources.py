@@ -7,9 +7,10 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
-from musa_port.entry import Entry, renamed
+from musa_port import languages
+from musa_port.entry import C_FAMILY, Entry, renamed
 from musa_port.model import FileStatus, Severity
-from musa_port.options import C_FAMILY, NATIVE, RENAMED, Options
+from musa_port.options import C_FAMILY_SUFFIXES, NATIVE, RENAMED, Options
 from musa_port.rules import Rule, register
 from musa_port.selection import Selection
 
@@ -50,7 +51,8 @@ OTHER_LANGUAGE = register(
         "F7",
         "other-language",
         Severity.WARNING,
-        "Lists sources that use CUDA in languages that musa-port does not port (Fortran, Rust, Go, Julia, templates).",
+        "Lists sources that use CUDA in languages that musa-port does not port: Fortran, Rust, Go, Julia, Cython, "
+        "notebooks, templates.",
         advice="Port the file by hand.",
     )
 )
@@ -73,6 +75,9 @@ ENCODING = register(
     )
 )
 
+_OTHER = "other"
+#: How messages call the groups of --only.
+_GROUPS = {"cpp": "C-family", "python": "Python", "cmake": "CMake", "shell": "shell"}
 _THIRD_PARTY = frozenset(
     "third_party third-party thirdparty 3rdparty 3rd_party external externals extern vendor deps submodules".split()
 )
@@ -85,7 +90,7 @@ COUNTERPARTS = {
     "libcudacxx": "libmusacxx",
     "nccl": "MCCL",
 }
-_OTHER_LANGUAGES = frozenset(".f .f90 .F90 .cuf .CUF .f95 .rs .go .jl .jinja .j2 .tmpl".split())
+_OTHER_LANGUAGES = frozenset(".f .f90 .F90 .cuf .CUF .f95 .rs .go .jl .jinja .j2 .tmpl .ipynb .pyx .pxd".split())
 _HEADER_LINE = re.compile(rb"^[ \t]*#[ \t]*(pragma once|ifndef \w+|include [<\"])", re.M)
 _CUDA_WORD = re.compile(rb"\bcuda\w*|\bcu[A-Z]\w+|__global__", re.I)
 _GENERATED_LINE = re.compile(rb"(?:auto-?generated|generated (?:by|from|file)|@generated)\b", re.I)
@@ -106,43 +111,60 @@ class Classifier:
     def entry(self, full: Path, path: str, size: int) -> Entry:
         """What is to happen to the file `path` of the tree, which lies at `full`."""
         suffix = posixpath.splitext(path)[1]
-        is_source = suffix.lower() in C_FAMILY or suffix in NATIVE
+        language = self._by_name(path, suffix)
         if self._selection.excluded(path):
-            return self._excluded(path, size, is_source)
+            return self._excluded(path, size, language)
         if not self._selection.included(path) and (folder := _vendored(path)):
-            return self._replaced(path, folder, size, is_source)
-        if size <= self._options.max_file_size:
-            is_source = is_source or (not suffix and _is_header(full))
-            if not is_source and _is_foreign(path, suffix) and _holds_cuda(full):
+            return self._replaced(path, folder, size, language)
+        if language == _OTHER and size <= self._options.max_file_size:
+            language = self._by_content(full) if not suffix else _OTHER
+            if language == _OTHER and _is_foreign(path, suffix) and _holds_cuda(full):
                 reason = f"{suffix} files are not ported"
                 note = f"{path} uses CUDA; {reason}"
-                return Entry(path, path, "other", size, FileStatus.SKIPPED, reason, "other-language", note)
-        if is_source:
-            return self._source(full, path, suffix, size)
-        return Entry(path, path, "other", size, FileStatus.COPIED)
+                return Entry(path, path, _OTHER, size, FileStatus.SKIPPED, reason, "other-language", note)
+        if language != _OTHER:
+            return self._source(full, path, suffix, size, language)
+        return Entry(path, path, _OTHER, size, FileStatus.COPIED)
 
-    def _excluded(self, path: str, size: int, is_source: bool) -> Entry:
-        entry = Entry(path, path, "c-family" if is_source else "other", size, FileStatus.SKIPPED)
+    def _by_name(self, path: str, suffix: str) -> str:
+        if suffix.lower() in C_FAMILY_SUFFIXES or suffix in NATIVE:
+            return C_FAMILY
+        language = languages.of_path(path)
+        return language.name if language and not self._options.reverse else _OTHER
+
+    def _by_content(self, full: Path) -> str:
+        """The language of a file without an extension."""
+        try:
+            head = _head(full)
+        except OSError:
+            return _OTHER
+        if _is_header(head):
+            return C_FAMILY
+        language = languages.of_head(head)
+        return language.name if language and not self._options.reverse else _OTHER
+
+    def _excluded(self, path: str, size: int, language: str) -> Entry:
+        entry = Entry(path, path, language, size, FileStatus.SKIPPED)
         entry.reason = "excluded by --exclude"
-        entry.indexed = is_source and size <= self._options.max_file_size
+        entry.indexed = language != _OTHER and size <= self._options.max_file_size
         return entry
 
-    def _replaced(self, path: str, folder: str, size: int, is_source: bool) -> Entry:
+    def _replaced(self, path: str, folder: str, size: int, language: str) -> Entry:
         library = posixpath.basename(folder)
-        entry = Entry(path, path, "c-family" if is_source else "other", size, FileStatus.SKIPPED, replaced=True)
+        entry = Entry(path, path, language, size, FileStatus.SKIPPED, replaced=True)
         entry.reason = f"vendored {library}"
-        if is_source and folder not in self._vendored:
+        if language != _OTHER and folder not in self._vendored:
             self._vendored.add(folder)
             entry.rule = "vendored-library"
             entry.note = f"{folder} is left: {COUNTERPARTS[library.lower()]} takes its place on MUSA"
         return entry
 
-    def _source(self, full: Path, path: str, suffix: str, size: int) -> Entry:
+    def _source(self, full: Path, path: str, suffix: str, size: int, language: str) -> Entry:
         options = self._options
         included = self._selection.included(path)
-        skip = Entry(path, path, "c-family", size, FileStatus.SKIPPED, indexed=True)
-        if "cpp" not in options.only:
-            skip.reason, skip.indexed = "C-family sources are not selected by --only", False
+        skip = Entry(path, path, language, size, FileStatus.SKIPPED, indexed=True)
+        if (group := _group(language)) not in options.only:
+            skip.reason, skip.indexed = f"{_GROUPS.get(group, group)} sources are not selected by --only", False
         elif suffix in (RENAMED if options.reverse else NATIVE):
             skip.reason, skip.rule = "is native already", "native-source"
         elif included is False:
@@ -150,13 +172,13 @@ class Classifier:
         elif size > options.max_file_size:
             skip.reason, skip.rule, skip.indexed = f"larger than {options.max_file_size:,} bytes", "too-large", False
         else:
-            return self._examined(full, path, size, bool(included))
+            return self._examined(full, path, size, language, bool(included))
         skip.note = f"{path} {skip.reason}"
         return skip
 
-    def _examined(self, full: Path, path: str, size: int, included: bool) -> Entry:
+    def _examined(self, full: Path, path: str, size: int, language: str, included: bool) -> Entry:
         """Look at the beginning of the file: is it text, and did a person write it?"""
-        entry = Entry(path, path, "c-family", size, FileStatus.SKIPPED)
+        entry = Entry(path, path, language, size, FileStatus.SKIPPED)
         try:
             head = _head(full)
         except OSError as error:
@@ -170,9 +192,13 @@ class Classifier:
             elif not included and (reason := _generated(path, head)):
                 entry.reason, entry.rule, entry.indexed = reason, "generated-file", True
             else:
-                return Entry(path, renamed(path, self._options), "c-family", size, indexed=True)
+                return Entry(path, renamed(path, self._options), language, size, indexed=True)
         entry.note = f"{path} {entry.reason}"
         return entry
+
+
+def _group(language: str) -> str:
+    return "cpp" if language == C_FAMILY else languages.get(language).group
 
 
 def _head(full: Path) -> bytes:
@@ -180,12 +206,8 @@ def _head(full: Path) -> bytes:
         return file.read(_HEAD_BYTES)
 
 
-def _is_header(full: Path) -> bool:
+def _is_header(head: bytes) -> bool:
     """Whether a file without an extension is a C++ header, such as those of the standard library and libcudacxx."""
-    try:
-        head = _head(full)
-    except OSError:
-        return False
     return b"\0" not in head and _HEADER_LINE.search(head) is not None and not head.startswith(b"#!")
 
 

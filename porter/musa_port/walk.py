@@ -10,7 +10,7 @@ from pathlib import Path
 from musa_port.entry import Entry, renamed
 from musa_port.errors import UsageError
 from musa_port.model import FileStatus, Severity
-from musa_port.options import Options
+from musa_port.options import IGNORED, Options
 from musa_port.rules import Rule, register
 from musa_port.sources import Classifier
 
@@ -42,9 +42,6 @@ SPECIAL = register(
         advice="Make it in the output by hand when the build needs it.",
     )
 )
-
-#: Version control and caches: no part of the sources.
-IGNORED = frozenset(".git .hg .svn __pycache__ .mypy_cache .pytest_cache .venv node_modules".split())
 
 
 def walk(source: Path, options: Options) -> Iterator[Entry]:

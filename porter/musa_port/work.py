@@ -11,13 +11,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from musa_port import diff
+from musa_port import diff, languages
 from musa_port import state as states
 from musa_port.cuda import engine
 from musa_port.cuda.facts import Facts
 from musa_port.cuda.index import Index, declarations_of
 from musa_port.cuda.rules.paste import Use
-from musa_port.entry import Entry
+from musa_port.entry import C_FAMILY, Entry
 from musa_port.model import FileResult, FileStatus, Finding, Severity
 from musa_port.options import Options
 from musa_port.rules import Rule, register
@@ -70,6 +70,7 @@ class ScanTask(NamedTuple):
     file: str
     size: int
     known: str
+    language: str
 
 
 class Scanned(NamedTuple):
@@ -97,10 +98,18 @@ def scan_file(task: ScanTask) -> Scanned:
     if digest == task.known:
         return Scanned(digest, None)
     try:
-        facts = engine.scan(data, _TABLES[0].vocabulary)
+        facts = _facts(task.language, data)
     except Exception as error:  # one file must not end the run: it is reported and copied
         return Scanned(digest, None, failure=f"{type(error).__name__}: {error}")
     return Scanned(digest, pack_facts(facts), declarations(facts))
+
+
+def _facts(language: str, data: bytes) -> Facts:
+    """What the file holds; of a language other than the C family, only what the whole tree has to know."""
+    if language == C_FAMILY:
+        return engine.scan(data, _TABLES[0].vocabulary)
+    notes = languages.get(language).notes
+    return Facts(notes=notes(data) if notes and languages.is_candidate(data) else {})
 
 
 def declarations(facts: Facts) -> bytes:
@@ -197,8 +206,12 @@ def port_file(task: PortTask) -> Ported:
 
 def _decide(result: FileResult, data: bytes, task: PortTask) -> bytes:
     facts = unpack_facts(task.facts)
+    index = _read_index(task.index_file)
     try:
-        outcome = engine.port(result.path, data, facts, _read_index(task.index_file), _TABLES[0])
+        if task.entry.language == C_FAMILY:
+            outcome = engine.port(result.path, data, facts, index, _TABLES[0])
+        else:
+            outcome = languages.port(task.entry.language, result.path, data, index, _TABLES[0])
     except Exception as error:  # one file must not end the run: it is reported and copied
         add_finding(result, "internal-error", f"{type(error).__name__}: {error}")
         return data

@@ -10,8 +10,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from musa_port import languages
 from musa_port.errors import UsageError
-from musa_port.options import C_FAMILY
+from musa_port.options import C_FAMILY_SUFFIXES, IGNORED
 
 
 def write_bytes(path: Path, data: bytes, like: Path | None = None) -> None:
@@ -120,6 +121,18 @@ def require_clean_git(source: Path) -> None:
         raise UsageError(f"--in-place: {source} has {count} uncommitted change(s); commit them, or use --force")
     ignored = ["git", "-C", str(folder), "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", "."]
     names = subprocess.run(ignored, capture_output=True, text=True, check=True).stdout.split("\0")
-    sources = [name for name in names if os.path.splitext(name)[1] in C_FAMILY]
+    sources = [name for name in names if _is_source(folder / name)]
     if sources:
         raise UsageError(f"--in-place: git ignores {sources[0]} and could not bring it back; move it, or use --force")
+
+
+def _is_source(path: Path) -> bool:
+    """Whether a run might change the file."""
+    if IGNORED & set(path.parts):
+        return False
+    if path.suffix in C_FAMILY_SUFFIXES:
+        return True
+    try:
+        return languages.of_path(path.name) is not None and languages.is_candidate(path.read_bytes())
+    except OSError:
+        return False

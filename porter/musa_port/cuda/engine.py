@@ -8,10 +8,11 @@ from musa_port.cuda import index as indexing
 from musa_port.cuda import registry
 from musa_port.cuda.facts import Facts
 from musa_port.cuda.index import Index
-from musa_port.cuda.port import Outcome, Port, port
+from musa_port.cuda.port import Port, port
 from musa_port.cuda.rules.paste import Paste, Use, uses_in
 from musa_port.cuda.scan import scan
 from musa_port.cuda.tables import Tables, load
+from musa_port.draft import Draft, Outcome
 
 __all__ = [
     "SHARED_NOTES",
@@ -52,7 +53,7 @@ def uses_of(data: bytes, macros: frozenset[str]) -> list[Use]:
     return uses_in(data, macros)
 
 
-def port_fragment(outer: Port, data: bytes) -> Port:
+def port_fragment(outer: Draft, data: bytes) -> Port:
     """Decide a piece of source inside another file, such as a kernel in a string."""
     state = Port(outer.path, data, scan(data, outer.tables.vocabulary), outer.index, outer.tables)
     for decide in registry.checks():

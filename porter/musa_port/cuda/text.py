@@ -1,4 +1,4 @@
-"""Small lexers over bytes: words, neighbours, qualified names, calls, macro bodies, lines.
+"""Small lexers over bytes: words, neighbours, qualified names, calls, macro bodies.
 
 The syntax tree says what a word is; these helpers look around it. They need no error-free tree, so they serve macro
 bodies and files with syntax errors alike.
@@ -7,7 +7,6 @@ bodies and files with syntax errors alike.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 
 #: Identifiers; letters outside ASCII belong to them.
 WORD = re.compile(rb"[A-Za-z_\x80-\xff][A-Za-z0-9_\x80-\xff]*")
@@ -180,25 +179,3 @@ def split_arguments(data: bytes, start: int, end: int) -> list[tuple[int, int]]:
 def _trim(data: bytes, span: tuple[int, int]) -> tuple[int, int]:
     start = forward(data, span[0])
     return (start, back(data, span[1]) + 1) if start < span[1] else (span[1], span[1])
-
-
-class Lines:
-    """Line and column of byte offsets, and the text of lines."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._starts = [0, *(match.end() for match in re.finditer(rb"\n", data))]
-
-    def number(self, offset: int) -> int:
-        return bisect_right(self._starts, offset)
-
-    def position(self, offset: int) -> tuple[int, int]:
-        """(line, column), both from 1; the column counts code points."""
-        line = self.number(offset)
-        prefix = self._data[self._starts[line - 1] : offset]
-        return line, (len(prefix) if prefix.isascii() else len(prefix.decode("utf-8", "replace"))) + 1
-
-    def text(self, line: int, limit: int = 240) -> str:
-        start = self._starts[line - 1]
-        end = self._starts[line] if line < len(self._starts) else len(self._data)
-        return self._data[start : min(end, start + limit)].decode("utf-8", "replace").rstrip()
