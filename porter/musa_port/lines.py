@@ -13,6 +13,14 @@ class Lines:
         self._data = data
         self._starts = [0, *(match.end() for match in re.finditer(rb"\n", data))]
 
+    @property
+    def count(self) -> int:
+        return len(self._starts)
+
+    def start(self, line: int) -> int:
+        """Offset of the first byte of a line."""
+        return self._starts[line - 1]
+
     def number(self, offset: int) -> int:
         return bisect_right(self._starts, offset)
 

@@ -25,6 +25,7 @@ from musa_port.names import read_map_file
 from musa_port.options import Options
 from musa_port.pool import Pool, WorkerDied
 from musa_port.rules import get as get_rule
+from musa_port.rules import load_all as load_rules
 from musa_port.state import Record, State
 from musa_port.walk import walk
 from musa_port.work import (
@@ -76,6 +77,7 @@ class Run:
 def execute(run: Run) -> Report:
     """Do it. Raises UsageError for unusable paths and options."""
     started = time.monotonic()
+    load_rules()
     _check_tables(run.options)
     _check_paths(run)
     state = _load_state(run)

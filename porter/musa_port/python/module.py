@@ -1,0 +1,258 @@
+"""One Python file while it is being decided: the syntax tree, what its names mean, and the draft of its port."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, TypeVar
+
+import libcst as cst
+from libcst.metadata import (
+    Assignment,
+    ByteSpanPositionProvider,
+    ImportAssignment,
+    MetadataWrapper,
+    QualifiedNameSource,
+    Scope,
+    ScopeProvider,
+)
+
+from musa_port.draft import Draft
+from musa_port.model import Severity
+from musa_port.python.paths import Paths, Target
+from musa_port.python.paths import load as load_paths
+from musa_port.python.tree import dotted, root_of, walk
+
+Node = TypeVar("Node", bound=cst.CSTNode)
+#: How many assignments `x = y` a name is followed through.
+_MAX_ALIASES = 3
+
+
+class Module:
+    """See the module text. Rules ask what nodes mean, and call `replace`, `edit` and `report`.
+
+    draft  the file; its offsets count bytes of the file as it is
+    tree   the syntax tree
+    """
+
+    def __init__(self, draft: Draft, tree: cst.Module, offset: int = 0) -> None:
+        self.draft = draft
+        self.tree = tree
+        self.options = draft.options
+        self._offset = offset
+        self._wrapper = MetadataWrapper(tree, unsafe_skip_copy=True)
+        self._parents: dict[cst.CSTNode, cst.CSTNode | None] = {}
+        self._by_kind: dict[type[cst.CSTNode], list[Any]] = {}
+        for node, parent in walk(tree):
+            self._parents[node] = parent
+            self._by_kind.setdefault(type(node), []).append(node)
+        self._qualified: dict[cst.CSTNode, str] = {}
+        #: Whether an edit of this run uses MUSA through torch, so that torch_musa has to be imported.
+        self.needs_torch_musa = False
+        #: Modules of torch_musa that the port names in full and that must be imported for it.
+        self.required_modules: set[str] = set()
+        #: Import statements of torch_musa that the port itself writes.
+        self.new_imports: list[cst.CSTNode] = []
+
+    # ---- the tree ------------------------------------------------------------------------------------------------
+
+    def nodes(self, *kinds: type[Node]) -> Iterator[Node]:
+        """Every node of exactly these kinds, in the order of the source."""
+        for kind in kinds:
+            yield from self._by_kind.get(kind, ())
+
+    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        return self._parents[node]
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The nodes around a node, innermost first."""
+        current = self._parents[node]
+        while current is not None:
+            yield current
+            current = self._parents[current]
+
+    def enclosing(self, node: cst.CSTNode, *kinds: type[Node]) -> Node | None:
+        """The innermost node of these kinds around a node."""
+        return next((item for item in self.ancestors(node) if isinstance(item, kinds)), None)
+
+    def function_name(self, node: cst.CSTNode) -> str:
+        """Name of the function around a node, "" at the top."""
+        function = self.enclosing(node, cst.FunctionDef)
+        return function.name.value if function else ""
+
+    def span(self, node: cst.CSTNode) -> tuple[int, int]:
+        """Byte offsets of a node in the file, without parentheses around it."""
+        found = self._spans[node]
+        return self._offset + found.start, self._offset + found.start + found.length
+
+    def code(self, node: cst.CSTNode) -> str:
+        """The text of a node as it stands in the file."""
+        return self.draft.text(*self.span(node))
+
+    @cached_property
+    def _spans(self) -> Any:
+        return self._wrapper.resolve(ByteSpanPositionProvider)
+
+    # ---- names ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _scopes(self) -> Any:
+        return self._wrapper.resolve(ScopeProvider)
+
+    @cached_property
+    def imported_roots(self) -> frozenset[str]:
+        """Names that some import binds anywhere in the file: the only ones that can stand for something imported."""
+        names: set[str] = set()
+        statements: list[cst.Import | cst.ImportFrom] = [*self.nodes(cst.Import), *self.nodes(cst.ImportFrom)]
+        for statement in statements:
+            if isinstance(statement.names, cst.ImportStar):
+                continue
+            for alias in statement.names:
+                if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+                    names.add(alias.asname.name.value)
+                else:
+                    names.add(dotted(alias.name)[0])
+        return frozenset(names)
+
+    @cached_property
+    def _aliases(self) -> frozenset[str]:
+        """Names assigned from a chain of names, such as `cuda = torch.cuda`."""
+        return frozenset(
+            target.target.value
+            for node in self.nodes(cst.Assign)
+            if dotted(node.value)
+            for target in node.targets
+            if isinstance(target.target, cst.Name)
+        )
+
+    def imports(self, package: str) -> bool:
+        """Whether the file imports the package, or something of it, anywhere."""
+        return package in self._packages
+
+    @cached_property
+    def _packages(self) -> frozenset[str]:
+        names: set[str] = set()
+        for node in self.nodes(cst.Import):
+            names.update(dotted(alias.name)[0] for alias in node.names)
+        for statement in self.nodes(cst.ImportFrom):
+            if statement.module is not None and not statement.relative:
+                names.add(dotted(statement.module)[0])
+        return frozenset(names)
+
+    def qualified(self, node: cst.CSTNode) -> str:
+        """The full name of what a chain of names was imported as (`torch.cuda.Stream`), "" when it is not imported."""
+        if not isinstance(node, (cst.Name, cst.Attribute)):
+            return ""
+        if node not in self._qualified:
+            self._qualified[node] = self._resolve(node)
+        return self._qualified[node]
+
+    def _resolve(self, node: cst.Name | cst.Attribute) -> str:
+        parts = dotted(node)
+        if not parts or (parts[0] not in self.imported_roots and parts[0] not in self._aliases):
+            return ""
+        return self._resolve_in(self._scopes.get(root_of(node)), ".".join(parts), _MAX_ALIASES)
+
+    def _resolve_in(self, scope: Scope | None, name: str, depth: int) -> str:
+        if scope is None:
+            return ""
+        for found in scope.get_qualified_names_for(name):
+            if found.source is QualifiedNameSource.IMPORT:
+                return found.name
+        return self._through_alias(scope, name, depth) if depth else ""
+
+    def _through_alias(self, scope: Scope, name: str, depth: int) -> str:
+        """What `cuda.Stream` means after `cuda = torch.cuda`, when that is the only assignment."""
+        head, _, rest = name.partition(".")
+        assignments = list(scope[head])
+        if len(assignments) != 1 or not isinstance(assignments[0], Assignment):
+            return ""
+        value = self._assigned(assignments[0].node)
+        if value is None or not dotted(value):
+            return ""
+        target = self._resolve_in(assignments[0].scope, ".".join(dotted(value)), depth - 1)
+        return f"{target}.{rest}" if target and rest else target
+
+    def _assigned(self, target: cst.CSTNode) -> cst.BaseExpression | None:
+        parent = self._parents.get(target)
+        if isinstance(parent, cst.AssignTarget):
+            statement = self._parents[parent]
+            return statement.value if isinstance(statement, cst.Assign) else None
+        return parent.value if isinstance(parent, cst.AnnAssign) else None
+
+    def import_of(self, node: cst.CSTNode) -> tuple[str, bool] | None:
+        """The import that binds the root of a chain: (its full name, whether it was renamed with `as`), or None."""
+        root = root_of(node)
+        scope = self._scopes.get(root) if isinstance(root, cst.Name) else None
+        if scope is None or not isinstance(root, cst.Name):
+            return None
+        for assignment in scope[root.value]:
+            if isinstance(assignment, ImportAssignment):
+                names = assignment.get_qualified_names_for(root.value)
+                full = next((found.name for found in names), "")
+                return full, full.rsplit(".", 1)[-1] != root.value
+        return None
+
+    def sees(self, node: cst.CSTNode, name: str) -> bool:
+        """Whether `name` is an imported module at the place of the node."""
+        scope = self._scopes.get(root_of(node))
+        return scope is not None and any(isinstance(found, ImportAssignment) for found in scope[name])
+
+    @cached_property
+    def paths(self) -> Paths:
+        """What dotted names become."""
+        return load_paths(self.draft.names)
+
+    def is_kept(self, target: Target) -> bool:
+        """Whether --keep-names names it."""
+        return bool({target.cuda, target.cuda.rpartition(".")[2]} & self.draft.names.keep)
+
+    def is_reexported(self, name: str) -> bool:
+        """Whether another file of the tree imports this name from a module of the project."""
+        return any(name in names for names in self.draft.index.notes.get("python-imports", ()))
+
+    # ---- deciding ------------------------------------------------------------------------------------------------
+
+    def is_claimed(self, node: cst.CSTNode) -> bool:
+        """Whether a rule has decided the node already."""
+        return self.draft.is_claimed(self.span(node)[0])
+
+    def claim(self, node: cst.CSTNode) -> None:
+        """Mark a node as decided: later rules leave it."""
+        self.draft.claim(*self.span(node))
+
+    def replace(self, node: cst.CSTNode, new: str, rule: str, confidence: str = "", *, musa: bool = True) -> None:
+        """Replace the text of a node. With `musa`, the new text needs torch_musa."""
+        self.edit(*self.span(node), new, rule, confidence, musa=musa)
+
+    def edit(self, start: int, end: int, new: str, rule: str, confidence: str = "", *, musa: bool = True) -> None:
+        """Replace text between two offsets, unless something there is decided already."""
+        if start < end and any(self.draft.is_claimed(position) for position in (start, end - 1)):
+            return
+        self.draft.edit(start, end, new, rule, confidence)
+        self.needs_torch_musa = self.needs_torch_musa or musa
+
+    def report(
+        self,
+        node: cst.CSTNode,
+        rule: str,
+        message: str,
+        *,
+        severity: Severity | None = None,
+        advice: str = "",
+        new: str = "",
+        name: str = "",
+        once: str = "",
+    ) -> None:
+        """Add a finding about a node. With `once`, only the first one of that key counts."""
+        self.draft.report(
+            rule,
+            *self.span(node),
+            message,
+            severity=severity,
+            advice=advice,
+            new=new,
+            name=name,
+            function=self.function_name(node),
+            once=once,
+        )

@@ -1,0 +1,151 @@
+"""Where `import torch_musa` goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from musa_port.model import Severity
+from musa_port.python.module import Module
+from musa_port.python.registry import visit
+from musa_port.python.statements import after_line, indentation, line_of, newline
+from musa_port.python.tree import dotted
+from musa_port.rules import Rule, register
+
+IMPORT = register(
+    Rule(
+        "P32",
+        "import-torch-musa",
+        Severity.WARNING,
+        "Imports torch_musa directly after torch, in files that use it after porting.",
+        why="The devices, `torch.musa` and the mccl backend exist once torch_musa is imported. It reads "
+        "MUSA_VISIBLE_DEVICES when it is imported: where a module sets that, the import comes after it.",
+        example=("import torch\nx = torch.ones(1).cuda()", "import torch\nimport torch_musa\nx = torch.ones(1).musa()"),
+        advice="Check that nothing between `import torch` and the place of the new import needs torch_musa.",
+    )
+)
+
+
+@visit(cst.Module, order=90)
+def add_import(module: Module, node: cst.Module) -> None:
+    """Add the imports that the port of this file needs."""
+    wanted = sorted(module.required_modules)
+    if module.needs_torch_musa and not wanted and not _has_torch_musa(module):
+        wanted = ["torch_musa"]
+    if not wanted:
+        return
+    places = _places(module)
+    for statement in places:
+        for name in wanted:
+            _insert(module, statement, name)
+
+
+def _has_torch_musa(module: Module) -> bool:
+    """Whether the file imports torch_musa where it counts: at the top, not only for type checkers."""
+    top = [statement for statement in _imports_of(module, "torch_musa") if _is_top_level(module, statement)]
+    return bool(top) or any(
+        _is_top_level(module, statement)
+        for statement in module.new_imports
+        if not _for_type_checkers(module, statement)
+    )
+
+
+def _imports_of(module: Module, package: str) -> Iterator[cst.Import | cst.ImportFrom]:
+    """Statements that import a package or something of it, without those for type checkers, as the source has them."""
+    found: list[cst.Import | cst.ImportFrom] = []
+    for node in module.nodes(cst.Import):
+        if any(dotted(alias.name)[0] == package for alias in node.names):
+            found.append(node)
+    for statement in module.nodes(cst.ImportFrom):
+        if statement.module is not None and not statement.relative and dotted(statement.module)[0] == package:
+            found.append(statement)
+    found = [node for node in found if not _for_type_checkers(module, node)]
+    return iter(sorted(found, key=lambda node: module.span(node)[0]))
+
+
+def _for_type_checkers(module: Module, node: cst.CSTNode) -> bool:
+    """Whether the statement is below `if TYPE_CHECKING:`."""
+    for parent in module.ancestors(node):
+        if isinstance(parent, cst.If) and dotted(parent.test)[-1:] == ["TYPE_CHECKING"]:
+            return _is_inside(module, node, parent.body)
+    return False
+
+
+def _is_inside(module: Module, node: cst.CSTNode, block: cst.CSTNode) -> bool:
+    return any(parent is block for parent in module.ancestors(node))
+
+
+def _is_top_level(module: Module, node: cst.CSTNode) -> bool:
+    line = line_of(module, node)
+    return line is not None and isinstance(module.parent(line), cst.Module)
+
+
+def _places(module: Module) -> list[cst.CSTNode]:
+    """The imports of torch that get one of torch_musa: the first at the top, else the first of each block."""
+    imports = list(_imports_of(module, "torch"))
+    top = [node for node in imports if _is_top_level(module, node)]
+    if top:
+        return [top[0]]
+    first: dict[cst.CSTNode | None, cst.CSTNode] = {}
+    for node in imports:
+        first.setdefault(module.enclosing(node, cst.FunctionDef), node)
+    return list(first.values())
+
+
+def _insert(module: Module, statement: cst.CSTNode, name: str) -> None:
+    line = line_of(module, statement)
+    text = f"import {name}"
+    if isinstance(line, cst.SimpleStatementSuite):
+        _, end = module.span(statement)
+        module.draft.edit(end, end, f"; {text}", "import-torch-musa")
+        return
+    anchor = line if line is not None else statement
+    if _is_top_level(module, statement) and (later := _sets_devices(module, anchor)) is not None:
+        module.report(later, "import-torch-musa", f"{text} comes after this line, which sets the visible devices")
+        anchor = later
+    position = after_line(module, anchor)
+    indent = indentation(module, anchor)
+    ending = newline(module)
+    if position == len(module.draft.data) and not module.draft.data.endswith(b"\n"):
+        module.draft.edit(position, position, f"{ending}{indent}{text}", "import-torch-musa")
+    else:
+        module.draft.edit(position, position, f"{indent}{text}{ending}", "import-torch-musa")
+
+
+def _sets_devices(module: Module, anchor: cst.CSTNode) -> cst.CSTNode | None:
+    """The last top-level line after the anchor that sets the visible devices."""
+    names = (b"CUDA_VISIBLE_DEVICES", b"MUSA_VISIBLE_DEVICES")
+    if not any(name in module.draft.data for name in names):
+        return None
+    begin = module.span(anchor)[1]
+    found = None
+    for line in module.tree.body:
+        start = module.span(line)[0]
+        if start >= begin and _assigns_devices(module, line):
+            found = line
+    return found
+
+
+def _assigns_devices(module: Module, line: cst.CSTNode) -> bool:
+    """Whether a line of top-level code (not a function's body) sets the variable."""
+    if isinstance(line, (cst.FunctionDef, cst.ClassDef)):
+        return False
+    text = module.code(line)
+    if "_VISIBLE_DEVICES" not in text:
+        return False
+    return any(
+        _is_setting(module, node) and _is_inside(module, node, line) and not module.enclosing(node, cst.FunctionDef)
+        for node in module.nodes(cst.SimpleString)
+    )
+
+
+def _is_setting(module: Module, node: cst.SimpleString) -> bool:
+    """Whether the string is the key of an assignment, or the first argument of a call that sets a variable."""
+    if node.evaluated_value not in ("CUDA_VISIBLE_DEVICES", "MUSA_VISIBLE_DEVICES"):
+        return False
+    subscript = module.enclosing(node, cst.Subscript)
+    if subscript is not None:
+        return isinstance(module.parent(subscript), cst.AssignTarget)
+    call = module.enclosing(node, cst.Call)
+    return call is not None and dotted(call.func)[-1:] in (["setdefault"], ["putenv"], ["update"])
