@@ -146,6 +146,7 @@ def _abandon_output() -> None:
     show_default=True,
     help="Report inline PTX, or replace it by a trap.",
 )
+@click.option("--strip-nvtx", is_flag=True, help="Remove calls of torch.cuda.nvtx that stand alone (Python).")
 @click.option("--reverse", is_flag=True, help="Port from MUSA to CUDA.")
 @click.option("--jobs", metavar="N", type=click.IntRange(min=0), default=0, help="Processes; 0 (default) chooses.")
 @click.option(
@@ -238,6 +239,7 @@ def _options(flags: dict[str, Any]) -> Options:
         guards=flags["guards"],
         cuda_version=flags["cuda_version"],
         ptx=flags["ptx"],
+        strip_nvtx=flags["strip_nvtx"],
         only=frozenset(flags["only"]),
         reverse=flags["reverse"],
         jobs=flags["jobs"],

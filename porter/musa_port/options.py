@@ -37,6 +37,7 @@ class Options:
     guards: str = "rewrite"
     cuda_version: int | None = None
     ptx: str = "report"
+    strip_nvtx: bool = False
     only: frozenset[str] = frozenset({"cpp", "python", "cmake", "shell"})
     reverse: bool = False
     #: Processes; 0 chooses by the size of the tree.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from musa_port.draft import Draft
 
@@ -12,28 +11,33 @@ _MARKER = re.compile(rb"#[^\n]*?\bmusa-port:[ \t]*(off|on|ignore)\b")
 
 def leave(draft: Draft) -> None:
     """Take back every edit and finding in a marked region; to be called when all rules have run."""
-    for start, end in list(_regions(draft)):
+    regions, opened = _regions(draft.data)
+    for start, end in regions:
         first, last = draft.lines.number(start), draft.lines.number(max(start, end - 1))
         draft.changes = [change for change in draft.changes if not start <= change.start < end]
         draft.findings = [finding for finding in draft.findings if not first <= finding.line <= last]
         lines = f"line {first} is" if first == last else f"lines {first} to {last} are"
         draft.report("kept-region", start, start, f"{lines} left alone")
+    if opened >= 0:
+        draft.report("open-region", opened, opened, "this region is never closed")
 
 
-def _regions(draft: Draft) -> Iterator[tuple[int, int]]:
+def _regions(data: bytes) -> tuple[list[tuple[int, int]], int]:
+    """The regions, and where one begins that is never closed (-1 when none is)."""
+    regions: list[tuple[int, int]] = []
     opened = -1
-    for match in _MARKER.finditer(draft.data):
+    for match in _MARKER.finditer(data):
         kind = match.group(1)
         if kind == b"off" and opened < 0:
             opened = match.start()
         elif kind == b"on" and opened >= 0:
-            yield opened, match.end()
+            regions.append((opened, match.end()))
             opened = -1
         elif kind == b"ignore":
-            yield _line(draft.data, match.start())
+            regions.append(_line(data, match.start()))
     if opened >= 0:
-        draft.report("open-region", opened, opened, "this region is never closed")
-        yield opened, len(draft.data)
+        regions.append((opened, len(data)))
+    return regions, opened
 
 
 def _line(data: bytes, place: int) -> tuple[int, int]:

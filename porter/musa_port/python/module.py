@@ -47,6 +47,7 @@ class Module:
             self._parents[node] = parent
             self._by_kind.setdefault(type(node), []).append(node)
         self._qualified: dict[cst.CSTNode, str] = {}
+        self._assigned_from: dict[str, frozenset[str]] = {}
         #: Whether an edit of this run uses MUSA through torch, so that torch_musa has to be imported.
         self.needs_torch_musa = False
         #: Modules of torch_musa that the port names in full and that must be imported for it.
@@ -124,6 +125,11 @@ class Module:
             for target in node.targets
             if isinstance(target.target, cst.Name)
         )
+
+    @cached_property
+    def imported_modules(self) -> frozenset[str]:
+        """Full names that `import x` statements name: these are modules, and no objects."""
+        return frozenset(".".join(dotted(alias.name)) for node in self.nodes(cst.Import) for alias in node.names)
 
     def imports(self, package: str) -> bool:
         """Whether the file imports the package, or something of it, anywhere."""
@@ -207,6 +213,30 @@ class Module:
         """Whether --keep-names names it."""
         return bool({target.cuda, target.cuda.rpartition(".")[2]} & self.draft.names.keep)
 
+    def is_of_project(self, package: str) -> bool:
+        """Whether a file of the tree is what `import package` reads."""
+        stem = package.replace(".", "/")
+        index = self.draft.index
+        return any(index.resolve("", f"{stem}{ending}") is not None for ending in (".py", "/__init__.py"))
+
+    def assigned_from(self, function: str) -> frozenset[str]:
+        """Names that the file assigns from a call of an imported function, or from an item of its result."""
+        if function not in self._assigned_from:
+            self._assigned_from[function] = frozenset(self._names_assigned_from(function))
+        return self._assigned_from[function]
+
+    def _names_assigned_from(self, function: str) -> Iterator[str]:
+        last = function.rpartition(".")[2]
+        for node in self.nodes(cst.Assign):
+            value = node.value
+            while isinstance(value, cst.Subscript):
+                value = value.value
+            if not isinstance(value, cst.Call) or (dotted(value.func) or [""])[-1] != last:
+                continue
+            if self.qualified(value.func) == function:
+                for target in node.targets:
+                    yield from _names_of(target.target)
+
     def is_reexported(self, name: str) -> bool:
         """Whether another file of the tree imports this name from a module of the project."""
         return any(name in names for names in self.draft.index.notes.get("python-imports", ()))
@@ -256,3 +286,14 @@ class Module:
             function=self.function_name(node),
             once=once,
         )
+
+
+def _names_of(target: cst.CSTNode) -> Iterator[str]:
+    """The names that an assignment target binds; of `self.x`, `x`."""
+    if isinstance(target, cst.Name):
+        yield target.value
+    elif isinstance(target, cst.Attribute):
+        yield target.attr.value
+    elif isinstance(target, (cst.Tuple, cst.List)):
+        for element in target.elements:
+            yield from _names_of(element.value)

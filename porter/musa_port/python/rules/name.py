@@ -56,6 +56,19 @@ BACKENDS = register(
         example=("torch.backends.cudnn.benchmark = True", "torch.backends.cudnn.benchmark = True"),
     )
 )
+SKIP = register(
+    Rule(
+        "P30",
+        "skip-condition",
+        Severity.INFO,
+        "Renames what a test's skip condition asks of torch.cuda.",
+        why="Tests that are skipped without CUDA would be skipped on MUSA too.",
+        example=(
+            "@pytest.mark.skipif(not torch.cuda.is_available(), reason='no GPU')",
+            "@pytest.mark.skipif(not torch.musa.is_available(), reason='no GPU')",
+        ),
+    )
+)
 PRIVATE = register(
     Rule(
         "P29",
@@ -97,10 +110,10 @@ _RULES = (
     ("torch.version.", "torch-version"),
     ("torch._C.", "private-torch"),
     ("torch.backends.", "torch-backends"),
-    ("torch.cuda.nvtx", "torch-cuda"),
+    ("torch.cuda.nvtx", "nvtx"),
     ("torch.utils.cpp_extension", "torch-cuda"),
-    ("torch.distributed", "torch-cuda"),
-    ("torch.profiler", "torch-cuda"),
+    ("torch.distributed", "distributed-backend"),
+    ("torch.profiler", "profiler"),
     ("pynvml", "nvml"),
     ("triton", "triton"),
     ("tilelang", "triton"),
@@ -160,9 +173,18 @@ def _decide(module: Module, node: cst.Attribute | cst.Name, full: str, target: T
         message = f"{target.cuda} is {target.musa} in the port, which this file does not import"
         module.report(node, rule_of(full), message, severity=Severity.ERROR, name=target.cuda)
         return
-    module.replace(part, new, rule_of(full), target.row.confidence, musa=target.musa.startswith("torch"))
+    rule = "skip-condition" if _is_skip_condition(module, node) else rule_of(full)
+    module.replace(part, new, rule, target.row.confidence, musa=target.musa.startswith("torch"))
     module.draft.use(target.cuda, target.row.confidence)
     _report_meaning(module, node, target, new)
+
+
+def _is_skip_condition(module: Module, node: cst.CSTNode) -> bool:
+    """Whether the name stands in a decorator such as `pytest.mark.skipif(...)` or `unittest.skipUnless(...)`."""
+    decorator = module.enclosing(node, cst.Decorator)
+    if decorator is None or not isinstance(decorator.decorator, cst.Call):
+        return False
+    return (dotted(decorator.decorator.func) or [""])[-1] in ("skipif", "skipIf", "skipUnless", "xfail")
 
 
 def _part(node: cst.Attribute | cst.Name, extra: int) -> cst.Attribute | cst.Name:
@@ -227,6 +249,8 @@ def report_unsupported(module: Module, node: cst.CSTNode, target: Target) -> Non
 def _report_missing(module: Module, node: cst.Attribute | cst.Name, full: str) -> None:
     name = ".".join(full.split(".")[: 4 if full.startswith("torch.backends") else 3])
     module.claim(node)
+    if "sdp" in full.rpartition(".")[2]:  # the attention switches are shared by all devices
+        return
     module.draft.use(name, "unsupported")
     severity = Severity.WARNING if full.startswith("torch.backends") else Severity.ERROR
     message = f"{name} is not known in torch_musa and is left"
