@@ -19,6 +19,7 @@ from libcst.metadata import (
 
 from musa_port.draft import Draft
 from musa_port.model import Severity
+from musa_port.python.encoding import Source
 from musa_port.python.paths import Paths, Target
 from musa_port.python.paths import load as load_paths
 from musa_port.python.tree import dotted, root_of, walk
@@ -35,11 +36,11 @@ class Module:
     tree   the syntax tree
     """
 
-    def __init__(self, draft: Draft, tree: cst.Module, offset: int = 0) -> None:
+    def __init__(self, draft: Draft, tree: cst.Module, source: Source) -> None:
         self.draft = draft
         self.tree = tree
         self.options = draft.options
-        self._offset = offset
+        self._source = source
         self._wrapper = MetadataWrapper(tree, unsafe_skip_copy=True)
         self._parents: dict[cst.CSTNode, cst.CSTNode | None] = {}
         self._by_kind: dict[type[cst.CSTNode], list[Any]] = {}
@@ -84,7 +85,7 @@ class Module:
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
         """Byte offsets of a node in the file, without parentheses around it."""
         found = self._spans[node]
-        return self._offset + found.start, self._offset + found.start + found.length
+        return self._source.offset(found.start), self._source.offset(found.start + found.length)
 
     def code(self, node: cst.CSTNode) -> str:
         """The text of a node as it stands in the file."""
@@ -92,7 +93,11 @@ class Module:
 
     @cached_property
     def _spans(self) -> Any:
-        return self._wrapper.resolve(ByteSpanPositionProvider)
+        spans = self._wrapper.resolve(ByteSpanPositionProvider)
+        added = 0 if self.tree.has_trailing_newline else len(self.tree.default_newline)
+        if self.tree.body and spans[self.tree].length != len(self._source.text.encode()) + added:
+            raise ValueError("the syntax tree does not give the file back")  # never edit at positions that may be wrong
+        return spans
 
     # ---- names ---------------------------------------------------------------------------------------------------
 

@@ -96,6 +96,13 @@ def port_assignment(module: Module, node: cst.Assign | cst.AnnAssign | cst.Named
         port_value(module, node.value)
 
 
+@visit(cst.Return, order=30)
+def port_return(module: Module, node: cst.Return) -> None:
+    """`return "nccl"` in a function that is called after a backend."""
+    if node.value is not None and "backend" in module.function_name(node).lower():
+        port_value(module, node.value)
+
+
 @visit(cst.Comparison, order=30)
 def port_comparison(module: Module, node: cst.Comparison) -> None:
     """`dist.get_backend() == "nccl"`."""

@@ -37,6 +37,7 @@ NAME = register(
     )
 )
 _DEVICE_LIKE = re.compile(r"cuda(:\d+)?|nccl|(\w+:\w+,)*cuda:nccl(,\w+:\w+)*")
+_PRINTERS = frozenset("print info debug warning warn error exception critical log write".split())
 _WHERE = (cst.Comparison, cst.ComparisonTarget, cst.DictElement, cst.Index, cst.MatchValue)
 
 
@@ -51,8 +52,20 @@ def report_string(module: Module, node: cst.SimpleString) -> None:
     parent = module.parent(node)
     while isinstance(parent, (cst.Element, cst.List, cst.Tuple, cst.Set)):
         parent = module.parent(parent)
+    if _is_message(module, parent):
+        return
     severity = Severity.WARNING if isinstance(parent, _WHERE) else Severity.INFO
     module.report(node, "left-string", f"the string {node.value} is left", severity=severity, name=text.value)
+
+
+def _is_message(module: Module, parent: cst.CSTNode | None) -> bool:
+    """Whether the string is what a call prints or logs."""
+    call = module.parent(parent) if isinstance(parent, cst.Arg) else None
+    return isinstance(call, cst.Call) and (_last_name(call.func) in _PRINTERS)
+
+
+def _last_name(node: cst.CSTNode) -> str:
+    return node.attr.value if isinstance(node, cst.Attribute) else (dotted(node) or [""])[-1]
 
 
 @visit(cst.FormattedString, order=80)
