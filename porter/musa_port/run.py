@@ -18,7 +18,7 @@ from musa_port.cuda import engine
 from musa_port.cuda.facts import Facts
 from musa_port.cuda.index import Index
 from musa_port.cuda.rules.paste import Use
-from musa_port.entry import Entry
+from musa_port.entry import C_FAMILY, Entry
 from musa_port.errors import UsageError
 from musa_port.model import FileResult, FileStatus, Report
 from musa_port.names import read_map_file
@@ -113,7 +113,7 @@ def _jobs(wanted: int, sources: list[Entry]) -> int:
     if wanted:
         return wanted
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores if sum(entry.size for entry in sources) > 4_000_000 else 1
+    return cores if sum(entry.work for entry in sources) > 4_000_000 else 1
 
 
 def changed_options(options: Options) -> dict[str, Any]:
@@ -234,7 +234,9 @@ def _index(run: Run, pool: Pool, entries: list[Entry], sources: list[Entry], sca
     links = {entry.path: _named_by_link(run, entry) for entry in entries if entry.language == "link"}
 
     def uses_of(macros: frozenset[str]) -> Iterable[Use]:
-        tasks = [UsesTask(str(run.root / entry.path), entry.size, macros) for entry in sources]
+        tasks = [
+            UsesTask(str(run.root / entry.path), entry.size, macros) for entry in sources if entry.language == C_FAMILY
+        ]
         for _, uses in pool.map(find_uses, tasks, lambda task: task.size):
             yield from uses
 
@@ -257,7 +259,7 @@ def _port(run: Run, pool: Pool, entries: list[Entry], scan: _Scan, index: Index,
             else:
                 tasks.append(_port_task(run, entry, scan.facts[entry.path], record, index_file, state))
         done, total = 0, sum(task.entry.size for task in tasks)
-        for task, ported in pool.map(port_file, tasks, lambda task: task.entry.size):
+        for task, ported in pool.map(port_file, tasks, lambda task: task.entry.work):
             done += task.entry.size
             run.progress("port", done, total)
             results[task.entry.path] = ported.result

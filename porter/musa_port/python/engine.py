@@ -9,6 +9,7 @@ import libcst as cst
 from musa_port.draft import Draft
 from musa_port.languages import Language, Notes, register
 from musa_port.model import Severity
+from musa_port.python.depth import deep_recursion, require_flat
 from musa_port.python.encoding import Source
 from musa_port.python.module import Module
 from musa_port.python.registry import visitors
@@ -33,15 +34,17 @@ def port(draft: Draft) -> None:
     """Decide one file. What cannot be parsed is left and reported."""
     try:
         source = Source(draft.data)
-        tree = cst.parse_module(source.text)
+        require_flat(source.text)
+        with deep_recursion():
+            _decide(Module(draft, cst.parse_module(source.text), source))
     except cst.ParserSyntaxError as error:
-        _report(draft, error.message.partition(": expected")[0], error.raw_line)
+        _report(draft, f"does not parse: {error.message.partition(': expected')[0]}", error.raw_line)
     except (SyntaxError, UnicodeDecodeError) as error:
-        _report(draft, str(error), 1)
+        _report(draft, f"cannot be decoded: {error}", 1)
     except RecursionError:
-        _report(draft, "it is nested too deeply", 1)
-    else:
-        _decide(Module(draft, tree, source))
+        draft.changes.clear()
+        draft.findings.clear()
+        _report(draft, "is nested too deeply", 1)
 
 
 def _decide(module: Module) -> None:
@@ -53,7 +56,7 @@ def _decide(module: Module) -> None:
 
 def _report(draft: Draft, message: str, line: int) -> None:
     start = draft.lines.start(min(line, draft.lines.count))
-    draft.report("unparsed-source", start, start, f"not ported, does not parse: {message}")
+    draft.report("unparsed-source", start, start, f"the file is not ported: it {message}")
 
 
 def notes(data: bytes) -> Notes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -106,30 +106,44 @@ class Module:
         return self._wrapper.resolve(ScopeProvider)
 
     @cached_property
-    def imported_roots(self) -> frozenset[str]:
-        """Names that some import binds anywhere in the file: the only ones that can stand for something imported."""
-        names: set[str] = set()
-        statements: list[cst.Import | cst.ImportFrom] = [*self.nodes(cst.Import), *self.nodes(cst.ImportFrom)]
-        for statement in statements:
+    def imported_roots(self) -> dict[str, set[str]]:
+        """Names that some import binds anywhere in the file, and the full names that they may have there."""
+        names: dict[str, set[str]] = {}
+        for node in self.nodes(cst.Import):
+            for alias in node.names:
+                full = ".".join(dotted(alias.name))
+                local = _local(alias) or full.partition(".")[0]
+                names.setdefault(local, set()).add(full if alias.asname else local)
+        for statement in self.nodes(cst.ImportFrom):
             if isinstance(statement.names, cst.ImportStar):
                 continue
+            package = "." * len(statement.relative) + ".".join(dotted(statement.module) if statement.module else [])
             for alias in statement.names:
-                if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
-                    names.add(alias.asname.name.value)
-                else:
-                    names.add(dotted(alias.name)[0])
-        return frozenset(names)
+                name = dotted(alias.name)[0]
+                names.setdefault(_local(alias) or name, set()).add(f"{package}.{name}")
+        return names
+
+    def possible(self, node: cst.Name | cst.Attribute) -> list[str]:
+        """Full names that a chain may have, by the imports of the file alone: scopes, which are slow, decide."""
+        parts = dotted(node)
+        if not parts:
+            return []
+        rest = "".join(f".{part}" for part in parts[1:])
+        found = [full + rest for full in self.imported_roots.get(parts[0], ())]
+        return found + [target + rest for target in self._aliases.get(parts[0], ())]
 
     @cached_property
-    def _aliases(self) -> frozenset[str]:
-        """Names assigned from a chain of names, such as `cuda = torch.cuda`."""
-        return frozenset(
-            target.target.value
-            for node in self.nodes(cst.Assign)
-            if dotted(node.value)
-            for target in node.targets
-            if isinstance(target.target, cst.Name)
-        )
+    def _aliases(self) -> dict[str, set[str]]:
+        """Names assigned from a chain of names, such as `cuda = torch.cuda`, and what that may be."""
+        names: dict[str, set[str]] = {}
+        for node in self.nodes(cst.Assign):
+            parts = dotted(node.value)
+            rest = "".join(f".{part}" for part in parts[1:])
+            for target in node.targets if parts else ():
+                if isinstance(target.target, cst.Name):
+                    found = names.setdefault(target.target.value, set())
+                    found.update(full + rest for full in self.imported_roots.get(parts[0], ()))
+        return {name: found for name, found in names.items() if found}
 
     @cached_property
     def imported_modules(self) -> frozenset[str]:
@@ -157,6 +171,13 @@ class Module:
         if node not in self._qualified:
             self._qualified[node] = self._resolve(node)
         return self._qualified[node]
+
+    def one_of(self, node: cst.CSTNode, names: Collection[str]) -> str:
+        """The full name of a chain when it is one of these, else ""; cheap for chains that cannot be."""
+        if not isinstance(node, (cst.Name, cst.Attribute)) or not any(full in names for full in self.possible(node)):
+            return ""
+        full = self.qualified(node)
+        return full if full in names else ""
 
     def _resolve(self, node: cst.Name | cst.Attribute) -> str:
         parts = dotted(node)
@@ -291,6 +312,11 @@ class Module:
             function=self.function_name(node),
             once=once,
         )
+
+
+def _local(alias: cst.ImportAlias) -> str:
+    """The name after `as`, "" when there is none."""
+    return alias.asname.name.value if alias.asname and isinstance(alias.asname.name, cst.Name) else ""
 
 
 def _names_of(target: cst.CSTNode) -> Iterator[str]:

@@ -35,8 +35,8 @@ def port_call(module: Module, node: cst.Call) -> None:
     """`torch.get_autocast_gpu_dtype()`."""
     if node.args or not isinstance(node.func, (cst.Attribute, cst.Name)):
         return
-    full = module.qualified(node.func)
-    if full not in _CALLS:
+    full = module.one_of(node.func, _CALLS)
+    if not full:
         return
     new = spelling(module, node.func, full, _CALLS[full])
     if new is None:

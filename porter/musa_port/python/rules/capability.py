@@ -63,7 +63,7 @@ def _is_capability(module: Module, node: cst.BaseExpression) -> bool:
         return _is_capability(module, node.left) or _is_capability(module, node.right)
     if isinstance(node, cst.Name):
         return node.value in module.assigned_from(_CAPABILITY)
-    return isinstance(node, cst.Call) and module.qualified(node.func) == _CAPABILITY
+    return isinstance(node, cst.Call) and bool(module.one_of(node.func, (_CAPABILITY,)))
 
 
 @visit(cst.Attribute, order=60)
@@ -73,7 +73,7 @@ def report_property(module: Module, node: cst.Attribute) -> None:
         return
     value = node.value
     if isinstance(value, cst.Call):
-        is_properties = module.qualified(value.func) == _PROPERTIES
+        is_properties = bool(module.one_of(value.func, (_PROPERTIES,)))
     else:
         is_properties = (dotted(value) or [""])[-1] in module.assigned_from(_PROPERTIES)
     if is_properties:

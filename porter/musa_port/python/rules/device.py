@@ -71,16 +71,13 @@ def port_call(module: Module, node: cst.Call) -> None:
         first = node.args[0]
         if first.keyword is None or (first.keyword.value == "type" and name == "device"):
             port_value(module, first.value, "device-argument")
-    elif name in ("load", "jit.load") and module.qualified(node.func) in ("torch.load", "torch.jit.load"):
+    elif module.one_of(node.func, ("torch.load", "torch.jit.load")):
         _port_second(module, node)
 
 
 def _takes_device(module: Module, node: cst.Call, name: str) -> bool:
-    if isinstance(node.func, cst.Attribute) and name in _METHODS and module.qualified(node.func) == "":
-        return True
-    if name not in {full.rpartition(".")[2] for full in _FIRST} and not isinstance(node.func, cst.Name):
-        return False
-    return module.qualified(node.func) in _FIRST
+    is_method = isinstance(node.func, cst.Attribute) and name in _METHODS
+    return is_method or bool(module.one_of(node.func, _FIRST))
 
 
 def _port_second(module: Module, node: cst.Call) -> None:

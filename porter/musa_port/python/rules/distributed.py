@@ -114,7 +114,7 @@ def port_comparison(module: Module, node: cst.Comparison) -> None:
 
 def _is_backend(module: Module, node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.Call):
-        return module.qualified(node.func) == "torch.distributed.get_backend"
+        return bool(module.one_of(node.func, ("torch.distributed.get_backend",)))
     return is_backend_name((dotted(node) or [""])[-1])
 
 

@@ -111,7 +111,7 @@ _RULES = (
     ("torch._C.", "private-torch"),
     ("torch.backends.", "torch-backends"),
     ("torch.cuda.nvtx", "nvtx"),
-    ("torch.utils.cpp_extension", "torch-cuda"),
+    ("torch.utils.cpp_extension", "cpp-extension"),
     ("torch.distributed", "distributed-backend"),
     ("torch.profiler", "profiler"),
     ("pynvml", "nvml"),
@@ -139,7 +139,7 @@ def is_private(full: str) -> bool:
 @visit(cst.Attribute, cst.Name, order=20)
 def port_name(module: Module, node: cst.Attribute | cst.Name) -> None:
     """Rename one chain of names, or say why not."""
-    if not is_use(module, node):
+    if not is_use(module, node) or not any(_concerns(module, full) for full in module.possible(node)):
         return
     full = module.qualified(node)
     if not full:
@@ -154,6 +154,10 @@ def port_name(module: Module, node: cst.Attribute | cst.Name) -> None:
         module.claim(node)
     else:
         _decide(module, node, full, target)
+
+
+def _concerns(module: Module, full: str) -> bool:
+    return module.paths.find(full) is not None or _OWNED.match(full) is not None
 
 
 def _decide(module: Module, node: cst.Attribute | cst.Name, full: str, target: Target) -> None:

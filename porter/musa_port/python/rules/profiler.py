@@ -51,7 +51,7 @@ def port_event(module: Module, node: cst.Attribute) -> None:
 def port_use_cuda(module: Module, node: cst.Call) -> None:
     """`profile(use_cuda=True)`."""
     for arg in node.args:
-        if arg.keyword is not None and arg.keyword.value == "use_cuda" and module.qualified(node.func) in _PROFILERS:
+        if arg.keyword is not None and arg.keyword.value == "use_cuda" and module.one_of(node.func, _PROFILERS):
             if module.code(arg.value) == "True":
                 start, end = module.span(arg.keyword)[0], module.span(arg.value)[1]
                 module.edit(start, end, 'use_device="musa"', "profiler", "medium")
