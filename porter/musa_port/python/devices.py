@@ -19,7 +19,12 @@ _CUDA = "cuda"
 
 def is_device_name(name: str) -> bool:
     """Whether a variable of this name holds a device."""
-    return "dev" in name.lower()
+    return "dev" in name.lower() and not _is_platform(name)
+
+
+def _is_platform(name: str) -> bool:
+    """Whether it is a constant such as VLLM_TARGET_DEVICE, by which a project tells platforms apart."""
+    return name.isupper() and name.endswith("_TARGET_DEVICE")
 
 
 def ends_in_device(node: cst.CSTNode) -> bool:
@@ -28,9 +33,12 @@ def ends_in_device(node: cst.CSTNode) -> bool:
         return _is_text_of_device(node)
     if isinstance(node, cst.Subscript):
         return _is_item_of_device(node)
-    name = (dotted(node) or [node.attr.value if isinstance(node, cst.Attribute) else ""])[-1].lower()
+    name = (dotted(node) or [node.attr.value if isinstance(node, cst.Attribute) else ""])[-1]
     if isinstance(node, cst.Attribute) and name == "type":
         return True
+    if _is_platform(name):
+        return False
+    name = name.lower()
     return name.endswith(("device", "dev", "device_type", "devicetype", "device_str", "device_name"))
 
 

@@ -26,6 +26,8 @@ UNPARSED = register_rule(
         advice="Port the file by hand, or make it Python 3 and port again.",
     )
 )
+#: libcst loses a form feed at the beginning of a line; an empty line is as long and means the same.
+_FORM_FEED = re.compile(r"^\f", re.M)
 _IMPORTED = re.compile(rb"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.M)
 _CUDA_NAME = re.compile(rb"\b\w*CUDA\w*\b")
 
@@ -36,7 +38,7 @@ def port(draft: Draft) -> None:
         source = Source(draft.data)
         require_flat(source.text)
         with deep_recursion():
-            _decide(Module(draft, cst.parse_module(source.text), source))
+            _decide(Module(draft, cst.parse_module(_FORM_FEED.sub("\n", source.text)), source))
     except cst.ParserSyntaxError as error:
         _report(draft, f"does not parse: {error.message.partition(': expected')[0]}", error.raw_line)
     except (SyntaxError, UnicodeDecodeError) as error:

@@ -183,7 +183,23 @@ class Module:
         parts = dotted(node)
         if not parts or (parts[0] not in self.imported_roots and parts[0] not in self._aliases):
             return ""
+        if parts[0] in self._captured and self._is_captured(node, parts[0]):
+            return ""
         return self._resolve_in(self._scopes.get(root_of(node)), ".".join(parts), _MAX_ALIASES)
+
+    @cached_property
+    def _captured(self) -> dict[str, set[cst.CSTNode | None]]:
+        """Names that patterns of `match` bind, and the functions where they do: scopes do not know of them."""
+        names: dict[str, set[cst.CSTNode | None]] = {}
+        patterns: list[cst.MatchAs | cst.MatchStar] = [*self.nodes(cst.MatchAs), *self.nodes(cst.MatchStar)]
+        for pattern in patterns:
+            if pattern.name is not None:
+                names.setdefault(pattern.name.value, set()).add(self.enclosing(pattern, cst.FunctionDef))
+        return names
+
+    def _is_captured(self, node: cst.CSTNode, name: str) -> bool:
+        functions = self._captured[name]
+        return None in functions or any(parent in functions for parent in self.ancestors(node))
 
     def _resolve_in(self, scope: Scope | None, name: str, depth: int) -> str:
         if scope is None:

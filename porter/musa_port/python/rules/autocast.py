@@ -38,7 +38,7 @@ def port_call(module: Module, node: cst.Call) -> None:
     full = module.one_of(node.func, _CALLS)
     if not full:
         return
-    new = spelling(module, node.func, full, _CALLS[full])
+    new = spelling(module, node.func, _CALLS[full])
     if new is None:
         module.report(node, "autocast-state", f"{full}() asks about CUDA; ask {_CALLS[full]}{_ARGUMENT}")
     else:

@@ -11,6 +11,7 @@ from musa_port.python.devices import ends_in_device, port_value
 from musa_port.python.literals import text_of
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
+from musa_port.python.tree import dotted
 from musa_port.rules import Rule, register
 
 COMPARISON = register(
@@ -89,6 +90,17 @@ def port_tensor_type(module: Module, node: cst.SimpleString) -> None:
     text = text_of(module, node)
     if text is None or not _TENSOR_TYPE.fullmatch(text.value):
         return
-    if isinstance(module.parent(node), (cst.Arg, cst.Comparison, cst.ComparisonTarget, cst.Assign)):
+    if _names_type(module, module.parent(node)):
         start = text.start + len("torch.")
         module.edit(start, start + len("cuda"), "musa", "tensor-type")
+
+
+def _names_type(module: Module, parent: cst.CSTNode | None) -> bool:
+    """Whether the place takes the name of a tensor type: a comparison, `x.type(...)`, set_default_tensor_type(...)."""
+    if isinstance(parent, (cst.Comparison, cst.ComparisonTarget)):
+        return True
+    call = module.parent(parent) if isinstance(parent, cst.Arg) else None
+    if not isinstance(call, cst.Call):
+        return False
+    name = call.func.attr.value if isinstance(call.func, cst.Attribute) else (dotted(call.func) or [""])[-1]
+    return name in ("type", "set_default_tensor_type")

@@ -118,6 +118,14 @@ def _is_backend(module: Module, node: cst.BaseExpression) -> bool:
     return is_backend_name((dotted(node) or [""])[-1])
 
 
+@visit(cst.Arg, order=40)
+def report_graphs(module: Module, node: cst.Arg) -> None:
+    """`torch.compile(f, backend="cudagraphs")`."""
+    if node.keyword is not None and node.keyword.value == "backend" and plain(node.value) == "cudagraphs":
+        message = "the backend cudagraphs of torch.compile has no counterpart in torch.compile on MUSA and is left"
+        module.report(node, "distributed-backend", message, severity=Severity.ERROR, name="cudagraphs")
+
+
 @visit(cst.Attribute, order=30)
 def report_backend(module: Module, node: cst.Attribute) -> None:
     """`dist.Backend.NCCL`, `ProcessGroupNCCL`."""

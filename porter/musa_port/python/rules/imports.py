@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import tokenize
 from typing import NamedTuple
 
 import libcst as cst
@@ -178,7 +180,8 @@ def _rule(full: str) -> str:
 
 
 def _report_meaning(module: Module, alias: cst.ImportAlias, target: Target) -> None:
-    if target.row.flag in ("semantic", "partial") and not target.cuda.startswith("torch.version"):
+    meant = target.row.flag in ("semantic", "partial") and not target.cuda.startswith("torch.version")
+    if meant or rule_of(target.cuda) == "nvml":
         note = f": {target.row.note}" if target.row.note else ""
         message = f"{target.cuda} became {target.musa}{note}"
         severity = Severity.INFO if target.cuda.startswith("torch.cuda") else None
@@ -208,8 +211,10 @@ def _rewrite(module: Module, node: cst.ImportFrom, parts: list[Part]) -> None:
 
 
 def _split(module: Module, node: cst.ImportFrom, package: str, kept: list[cst.ImportAlias], moving: list[Part]) -> None:
-    """The names that stay, then one statement for each module that others move to."""
-    statements = [f"from {package} import {_listed([module.code(alias) for alias in kept])}"] if kept else []
+    """The names that stay, then one statement for each module that others move to. Comments come first."""
+    statements = _comments(module, node)
+    if kept:
+        statements.append(f"from {package} import {_listed([module.code(alias) for alias in kept])}")
     by_module: dict[str, list[Part]] = {}
     for part in moving:
         by_module.setdefault(part.module, []).append(part)
@@ -219,6 +224,16 @@ def _split(module: Module, node: cst.ImportFrom, package: str, kept: list[cst.Im
     start, end = module.span(node)
     new = new_statement(module, node).join(statements)
     module.edit(start, end, new, moving[0].rule, moving[0].confidence, musa=False)
+
+
+def _comments(module: Module, node: cst.ImportFrom) -> list[str]:
+    """The comments between the parentheses of the statement."""
+    start, end = module.span(node)
+    text = module.draft.text(start, end)
+    if "#" not in text:
+        return []
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return [token.string for token in tokens if token.type == tokenize.COMMENT]
 
 
 def _listed(names: list[str]) -> str:

@@ -171,14 +171,13 @@ def _decide(module: Module, node: cst.Attribute | cst.Name, full: str, target: T
     if not module.draft.names.allowed(target.row):
         module.report(node, rule_of(full), f"{target.cuda} is left: {target.row.confidence} confidence")
         return
-    part = _part(node, len(full.split(".")) - len(target.cuda.split(".")))
-    new = spelling(module, part, target.cuda, target.musa)
+    new = spelling(module, node, module.paths.moved(full))
     if new is None:
         message = f"{target.cuda} is {target.musa} in the port, which this file does not import"
         module.report(node, rule_of(full), message, severity=Severity.ERROR, name=target.cuda)
         return
     rule = "skip-condition" if _is_skip_condition(module, node) else rule_of(full)
-    module.replace(part, new, rule, target.row.confidence, musa=target.musa.startswith("torch"))
+    _respell(module, node, new, rule, target)
     module.draft.use(target.cuda, target.row.confidence)
     _report_meaning(module, node, target, new)
 
@@ -191,18 +190,34 @@ def _is_skip_condition(module: Module, node: cst.CSTNode) -> bool:
     return (dotted(decorator.decorator.func) or [""])[-1] in ("skipif", "skipIf", "skipUnless", "xfail")
 
 
-def _part(node: cst.Attribute | cst.Name, extra: int) -> cst.Attribute | cst.Name:
-    """The chain without its last `extra` attributes."""
-    inner: cst.BaseExpression = node
-    for _ in range(extra):
-        assert isinstance(inner, cst.Attribute)
-        inner = inner.value
-    assert isinstance(inner, (cst.Attribute, cst.Name))
-    return inner
+def _respell(module: Module, node: cst.Attribute | cst.Name, new: str, rule: str, target: Target) -> None:
+    """Replace only the parts of the chain that change, so that white space and comments between them stay."""
+    names = _names(node)
+    old, parts = [name.value for name in names], new.split(".")
+    same = 0
+    while same < min(len(old), len(parts)) - 1 and old[same] == parts[same]:
+        same += 1
+    tail = 0
+    while tail < min(len(old), len(parts)) - same - 1 and old[-1 - tail] == parts[-1 - tail]:
+        tail += 1
+    changed = names[same : len(names) - tail]
+    text = ".".join(parts[same : len(parts) - tail])
+    start, end = module.span(changed[0])[0], module.span(changed[-1])[1]
+    module.edit(start, end, text, rule, target.row.confidence, musa=target.musa.startswith("torch"))
+    module.claim(node)
 
 
-def spelling(module: Module, node: cst.Attribute | cst.Name, cuda: str, musa: str) -> str | None:
-    """How the file has to write `musa` where it wrote `cuda`; None when nothing that it imports leads there."""
+def _names(node: cst.BaseExpression) -> list[cst.Name]:
+    names: list[cst.Name] = []
+    while isinstance(node, cst.Attribute):
+        names.append(node.attr)
+        node = node.value
+    assert isinstance(node, cst.Name)
+    return [node, *reversed(names)]
+
+
+def spelling(module: Module, node: cst.Attribute | cst.Name, musa: str) -> str | None:
+    """How the file has to write the full name `musa` in place of `node`; None when nothing it imports leads there."""
     root = root_of(node)
     assert isinstance(root, cst.Name)
     bound = module.qualified(root)
@@ -273,8 +288,8 @@ def _report_meaning(module: Module, node: cst.CSTNode, target: Target, new: str)
     """Names that exist on MUSA and mean something else."""
     rule = rule_of(target.cuda)
     if rule == "torch-version":
-        _report_version(module, node, new)
-    elif rule == "allow-tf32":
+        _report_version(module, node, new, parsed=module.qualified(node) != target.cuda)
+    elif rule in ("allow-tf32", "nvml"):
         module.report(node, rule, f"{target.cuda} became {target.musa}", new=new)
     elif target.row.flag in ("semantic", "partial"):
         note = f": {target.row.note}" if target.row.note else ""
@@ -290,11 +305,11 @@ def _report_meaning(module: Module, node: cst.CSTNode, target: Target, new: str)
         )
 
 
-def _report_version(module: Module, node: cst.CSTNode, new: str) -> None:
+def _report_version(module: Module, node: cst.CSTNode, new: str, *, parsed: bool) -> None:
     parent = module.parent(node)
     if isinstance(parent, cst.ComparisonTarget) or (isinstance(parent, cst.Comparison) and not _with_none(parent)):
         module.report(node, "torch-version", "a MUSA version is compared with a CUDA version", new=new)
-    elif isinstance(parent, (cst.Arg, cst.Attribute, cst.Subscript)):
+    elif parsed or isinstance(parent, (cst.Arg, cst.Attribute, cst.Subscript)):
         module.report(node, "torch-version", "the version is parsed: MUSA counts its own versions", new=new)
 
 

@@ -24,6 +24,7 @@ PROFILER = register(
     )
 )
 _COLUMN = re.compile(r"(self_)?cuda_(time|memory)\w*")
+_FIELD = re.compile(r"(self_)?cuda_(time_total|memory_usage)(_str)?")
 _PROFILERS = frozenset("torch.profiler.profile torch.autograd.profiler.profile torch.profiler.profiler.profile".split())
 
 
@@ -41,7 +42,7 @@ def port_column(module: Module, node: cst.Arg) -> None:
 @visit(cst.Attribute, order=30)
 def port_event(module: Module, node: cst.Attribute) -> None:
     """`event.cuda_time_total`."""
-    if _COLUMN.fullmatch(node.attr.value) and module.imports("torch"):
+    if _FIELD.fullmatch(node.attr.value) and module.imports("torch"):
         new = node.attr.value.replace("cuda", "musa", 1)
         module.replace(node.attr, new, "profiler", "medium", musa=False)
         module.report(node.attr, "profiler", f"{node.attr.value} became {new}", new=new, once=node.attr.value)

@@ -103,6 +103,13 @@ def members(owner: cst.ClassDef) -> set[str]:
     return names
 
 
+def _is_bound(parent: cst.CSTNode | None, node: cst.Attribute) -> bool:
+    """Whether the attribute is set or deleted there, and not read."""
+    if isinstance(parent, (cst.For, cst.CompFor, cst.AnnAssign, cst.AugAssign)):
+        return parent.target is node
+    return isinstance(parent, (cst.AssignTarget, cst.Del, cst.AsName))
+
+
 def _set_on_self(module: Module) -> set[str]:
     """Names that the file assigns as `self.name = ...`."""
     targets = (target.target for target in module.nodes(cst.AssignTarget))
@@ -131,7 +138,11 @@ def port_property(module: Module, node: cst.Attribute) -> None:
     if new is None or not module.imports("torch") or module.is_claimed(node.attr):
         return
     parent = module.parent(node)
-    if isinstance(parent, cst.AssignTarget) or _is_own(module, node, node.attr.value):
+    if _is_bound(parent, node) or _is_own(module, node, node.attr.value):
+        return
+    if any(node.attr.value in members(owner) for owner in module.nodes(cst.ClassDef)):
+        message = f"a class of this file has a member {node.attr.value} of its own: the place is left"
+        module.report(node.attr, "is-cuda", message, severity=Severity.WARNING, name=node.attr.value)
         return
     if isinstance(parent, cst.Call) and parent.func is node:
         message = f"{node.attr.value}() is called: it is none of torch and is left"

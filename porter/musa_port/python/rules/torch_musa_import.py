@@ -87,23 +87,36 @@ def _places(module: Module) -> list[cst.CSTNode]:
     top = [node for node in imports if _is_top_level(module, node)]
     if top:
         return [top[0]]
-    first: dict[cst.CSTNode | None, cst.CSTNode] = {}
+    have = [*_imports_of(module, "torch_musa"), *module.new_imports]
+    done = {block for node in have if (block := _block(module, node)) is not None}
+    places: list[cst.CSTNode] = []
     for node in imports:
-        first.setdefault(module.enclosing(node, cst.FunctionDef), node)
-    return list(first.values())
+        block = _block(module, node)
+        if block is not None and done.isdisjoint([block, *module.ancestors(block)]):
+            places.append(node)
+            done.add(block)
+    return places
+
+
+def _block(module: Module, node: cst.CSTNode) -> cst.CSTNode | None:
+    """The block of statements that a statement belongs to."""
+    line = line_of(module, node)
+    return line if line is None or isinstance(line, cst.SimpleStatementSuite) else module.parent(line)
 
 
 def _insert(module: Module, statement: cst.CSTNode, name: str) -> None:
-    line = line_of(module, statement)
+    """Add one import after a statement, or after a later one that sets the visible devices."""
     text = f"import {name}"
-    if isinstance(line, cst.SimpleStatementSuite):
-        _, end = module.span(statement)
+    anchor = statement
+    if _is_top_level(module, statement) and (setter := _sets_devices(module, statement)) is not None:
+        module.report(setter, "import-torch-musa", f"{text} comes after this statement, which sets the visible devices")
+        anchor = setter
+    line = line_of(module, anchor)
+    if line is not None and not (isinstance(line, cst.SimpleStatementLine) and line.body[-1] is anchor):
+        _, end = module.span(anchor)
         module.draft.edit(end, end, f"; {text}", "import-torch-musa")
         return
-    anchor = line if line is not None else statement
-    if _is_top_level(module, statement) and (later := _sets_devices(module, anchor)) is not None:
-        module.report(later, "import-torch-musa", f"{text} comes after this line, which sets the visible devices")
-        anchor = later
+    anchor = line if line is not None else anchor
     position = after_line(module, anchor)
     indent = indentation(module, anchor)
     ending = newline(module)
@@ -113,31 +126,29 @@ def _insert(module: Module, statement: cst.CSTNode, name: str) -> None:
         module.draft.edit(position, position, f"{indent}{text}{ending}", "import-torch-musa")
 
 
-def _sets_devices(module: Module, anchor: cst.CSTNode) -> cst.CSTNode | None:
-    """The last top-level line after the anchor that sets the visible devices."""
-    names = (b"CUDA_VISIBLE_DEVICES", b"MUSA_VISIBLE_DEVICES")
-    if not any(name in module.draft.data for name in names):
+def _sets_devices(module: Module, statement: cst.CSTNode) -> cst.CSTNode | None:
+    """The last statement of top-level code after this one that sets the visible devices."""
+    if not any(name in module.draft.data for name in (b"CUDA_VISIBLE_DEVICES", b"MUSA_VISIBLE_DEVICES")):
         return None
-    begin = module.span(anchor)[1]
-    found = None
-    for line in module.tree.body:
-        start = module.span(line)[0]
-        if start >= begin and _assigns_devices(module, line):
-            found = line
-    return found
-
-
-def _assigns_devices(module: Module, line: cst.CSTNode) -> bool:
-    """Whether a line of top-level code (not a function's body) sets the variable."""
-    if isinstance(line, (cst.FunctionDef, cst.ClassDef)):
-        return False
-    text = module.code(line)
-    if "_VISIBLE_DEVICES" not in text:
-        return False
-    return any(
-        _is_setting(module, node) and _is_inside(module, node, line) and not module.enclosing(node, cst.FunctionDef)
+    begin = module.span(statement)[1]
+    setters = [
+        _top_statement(module, node)
         for node in module.nodes(cst.SimpleString)
-    )
+        if _is_setting(module, node) and module.enclosing(node, cst.FunctionDef, cst.Lambda) is None
+    ]
+    later = [node for node in setters if module.span(node)[0] >= begin]
+    return max(later, key=lambda node: module.span(node)[0], default=None)
+
+
+def _top_statement(module: Module, node: cst.CSTNode) -> cst.CSTNode:
+    """The statement of the module that a node is in; of several on one line, the one."""
+    inner = node
+    for parent in module.ancestors(node):
+        is_line = isinstance(parent, cst.SimpleStatementLine) and isinstance(module.parent(parent), cst.Module)
+        if is_line or isinstance(parent, cst.Module):
+            return inner
+        inner = parent
+    return inner
 
 
 def _is_setting(module: Module, node: cst.SimpleString) -> bool:
