@@ -121,6 +121,13 @@ def path(text: str) -> Row | None:
 
 def _group(tokens: Sequence[str], position: int) -> _Group | None:
     """The option that starts at `position`."""
+    group = _any_group(tokens, position)
+    # `-t` is an option of many programs: only with a number does it mean threads.
+    is_other = group and group.option == "--threads" and not re.match(r"\d+$|\$|N$", group.value)
+    return None if is_other else group
+
+
+def _any_group(tokens: Sequence[str], position: int) -> _Group | None:
     token = tokens[position]
     head, equals, value = token.partition("=")
     option, kind = _options().get(head, ("", ""))
@@ -131,9 +138,7 @@ def _group(tokens: Sequence[str], position: int) -> _Group | None:
     if option and position + 1 < len(tokens):
         return _Group(option, tokens[position + 1], tuple(tokens[position : position + 2]))
     option, kind = _options().get(token[:2], ("", ""))
-    if kind != "glued" or len(token) == 2 or (option == "--threads" and not token[2:].isdigit()):
-        return None
-    return _Group(option, token[2:], (token,))
+    return _Group(option, token[2:], (token,)) if kind == "glued" and len(token) > 2 else None
 
 
 @cache
@@ -311,7 +316,16 @@ def _written(group: _Group, row: Row) -> tuple[str, ...] | None:
 
 def _host_flags(value: str) -> tuple[str, ...] | None:
     """The flags in the value of -Xcompiler: nvcc splits at commas that no backslash protects."""
-    if re.search(r"\$[({<][^)}>]*[,\s]", value):
+    if "$<" in value or re.search(r"\$[({][^)}]*[,\s]", value):
         return None
-    flags = re.split(r"(?<!\\),|\s+", re.sub(r"""^\\?["']|\\?["']$""", "", value))
-    return tuple(flag.replace("\\,", ",") for flag in flags if flag)
+    parts = re.split(r"(?<!\\),|\s+", re.sub(r"""^\\?["']|\\?["']$""", "", value))
+    flags = [part.replace("\\,", ",") for part in parts if part]
+    if any(_is_for_nvcc(flag) for flag in flags):
+        return None  # without -Xcompiler it would mean something else
+    entries = {entry.start: entry.new for entry in translate(flags, (), host=True) if entry.count == 1}
+    return tuple(new for place, flag in enumerate(flags) for new in entries.get(place, (flag,)))
+
+
+def _is_for_nvcc(flag: str) -> bool:
+    group = _group([flag, "0"], 0)
+    return group is not None and group.option not in _HOST_OPTIONS

@@ -60,6 +60,12 @@ class Fragment:
         self.draft.edit(begin, stop, new, rule, confidence)
         return True
 
+    def remove(self, start: int, end: int, rule: str) -> None:
+        """Remove a stretch that may hold anything."""
+        self.draft.edit(*self.place(start, end), "", rule)
+
     def report(self, rule: str, start: int, end: int, message: str, **options: Any) -> None:
-        """Add a finding about a stretch; the options are those of `Draft.report`."""
-        self.draft.report(rule, *self.place(start, end), message, **options)
+        """Add a finding about a stretch, unless it is there; the options are those of `Draft.report`."""
+        place = self.place(start, end)
+        options.setdefault("once", f"{place[0]} {message}")
+        self.draft.report(rule, *place, message, **options)

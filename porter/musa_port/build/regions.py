@@ -14,7 +14,7 @@ def leave(draft: Draft) -> None:
     regions, opened = _regions(draft.data)
     for start, end in regions:
         first, last = draft.lines.number(start), draft.lines.number(max(start, end - 1))
-        draft.changes = [change for change in draft.changes if not start <= change.start < end]
+        draft.changes = [change for change in draft.changes if change.end <= start or change.start >= end]
         draft.findings = [finding for finding in draft.findings if not first <= finding.line <= last]
         lines = f"line {first} is" if first == last else f"lines {first} to {last} are"
         draft.report("kept-region", start, start, f"{lines} left alone")

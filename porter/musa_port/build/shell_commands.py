@@ -121,7 +121,7 @@ class _Grouping:
         elif current.keyword == "case" and text == "in":
             self._finish()
             self._patterns.append(True)
-        elif current.keyword == "[[" and text == "]]" or current.keyword == "function" and text == "{":
+        elif (current.keyword, text) in (("[[", "]]"), ("function", "{")):
             self._finish()
         elif not current.words and not current.keyword and ASSIGNMENT.match(text):
             current.assignments.append(node)
@@ -141,7 +141,8 @@ class _Grouping:
 
 def plain(script: Fragment, word: Node) -> Fragment:
     """A word without its quotes and escapes; expansions stay as they are written."""
-    text, at = [], []
+    text: list[str] = []
+    at: list[int] = []
     for start, end in _stretches(script.text, word):
         text.append(script.text[start:end])
         at += script.at[start:end]

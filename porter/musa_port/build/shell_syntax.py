@@ -46,6 +46,10 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]\n]*\])?\+?=$")
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_][A-Za-z_0-9]*)|[0-9*@#?$!-])")
 _BRACED = re.compile(r"\$\{[!#^=~]?(?:([A-Za-z_][A-Za-z_0-9]*)|[0-9]+|[*@#?$!-])?")
 _IDENTIFIER = re.compile(r"\$?\b([A-Za-z_][A-Za-z_0-9]*)")
+#: What a backslash protects between double quotes.
+_ESCAPED = frozenset('$`"\\\n')
+#: What a command may follow on a line.
+_BEFORE_COMMAND = frozenset("&& || ; | & if then else elif while until do for ! {".split())
 #: Text without a meaning of its own, by where it stands.
 _TEXT = {
     "word": re.compile(r"[^\s;&|<>()'\"`$\\]+", re.ASCII),
@@ -141,7 +145,8 @@ class _Lexer:
         if text[position] in "<>":
             return position == start and text.startswith("(", position + 1)
         return text[position] == "(" and (
-            _ASSIGNMENT.fullmatch(text, start, position) is not None or (position > start and text[position - 1] in "?*+@!")
+            _ASSIGNMENT.fullmatch(text, start, position) is not None
+            or (position > start and text[position - 1] in "?*+@!")
         )
 
     def _part(self, start: int, position: int, end: int, mode: str) -> Node:
@@ -167,7 +172,7 @@ class _Lexer:
 
     def _escape(self, position: int, end: int, mode: str) -> Node:
         text = self._text
-        if mode in ("double", "body", "quoted-brace") and text[position + 1 : position + 2] not in ("$", "`", '"', "\\", "\n"):
+        if mode in ("double", "body", "quoted-brace") and text[position + 1 : position + 2] not in _ESCAPED:
             return Node("text", position, position + 1)
         size = 3 if text.startswith("\\\r\n", position) else 2
         return Node("escape", position, min(position + size, end))
@@ -280,6 +285,6 @@ def _starts_command(text: str, before: list[Node]) -> bool:
             continue
         word = text[node.start : node.end]
         if node.kind in ("operator", "word"):
-            return word in ("&&", "||", ";", "|", "&", "if", "then", "else", "elif", "while", "until", "do", "for", "!", "{")
+            return word in _BEFORE_COMMAND
         return node.kind != "arithmetic"
     return True

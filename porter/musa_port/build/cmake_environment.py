@@ -1,0 +1,53 @@
+"""Environment variables in CMake files."""
+
+from __future__ import annotations
+
+import re
+
+from musa_port.build.cmake_file import CMakeFile, Command
+from musa_port.model import Severity
+from musa_port.names import BUILD_FLAGS
+from musa_port.rules import Rule, register
+
+ENVIRONMENT = register(
+    Rule(
+        "B18",
+        "cmake-environment",
+        Severity.INFO,
+        "Renames environment variables of the toolkit.",
+        example=("set(ROOT $ENV{CUDA_HOME})", "set(ROOT $ENV{MUSA_HOME})"),
+        evidence="env.csv",
+    )
+)
+_ENVIRONMENT = re.compile(r"\$?ENV\{(\w+)\}")
+_SEARCHES = re.compile(r"find_(path|file|library|program)")
+
+
+def apply(file: CMakeFile) -> None:
+    """Decide each name."""
+    for command in file.commands:
+        _environment(file, command)
+
+
+def _environment(file: CMakeFile, command: Command) -> None:
+    """`$ENV{CUDA_HOME}`, `ENV{CUDA_HOME}`, and `ENV CUDA_HOME` in commands that search."""
+    searches = _SEARCHES.fullmatch(command.name) is not None
+    previous = ""
+    for argument in command.arguments:
+        for match in _ENVIRONMENT.finditer(argument.text):
+            _environment_name(file, match.group(1), argument.start + match.start(1), argument.start + match.end(1))
+        if searches and previous == "ENV":
+            _environment_name(file, argument.text, argument.start, argument.end)
+        previous = argument.text
+
+
+def _environment_name(file: CMakeFile, name: str, start: int, end: int) -> None:
+    row = file.draft.names.environment.get(name)
+    if row is None or name in BUILD_FLAGS or name in file.draft.names.keep:
+        return
+    if not row.supported:
+        note = f": {row.note}" if row.note else ""
+        message = f"{name} has no MUSA counterpart{note}"
+        file.draft.report("cmake-environment", start, end, message, severity=Severity.WARNING, name=name, once=name)
+    elif file.draft.names.allowed(row):
+        file.draft.edit(start, end, row.musa, "cmake-environment", row.confidence)

@@ -1,0 +1,63 @@
+"""Makefiles."""
+
+from __future__ import annotations
+
+import re
+
+from musa_port import languages
+from musa_port.build import make_compiler, make_names, make_sources, regions
+from musa_port.build.make_file import MakeFile
+from musa_port.build.make_lexer import Line
+from musa_port.draft import Draft
+from musa_port.model import Severity
+from musa_port.rules import Rule, register
+
+READY = register(
+    Rule(
+        "B34",
+        "make-has-musa",
+        Severity.INFO,
+        "Leaves a makefile that builds for MUSA already; only sources that this run renames get their new names.",
+        why="Whoever wrote it has decided how the project is built for MUSA.",
+        example=(
+            "ifdef USE_MUSA\nCC = mcc\nelse\nCC = nvcc\nendif",
+            "ifdef USE_MUSA\nCC = mcc\nelse\nCC = nvcc\nendif",
+        ),
+    )
+)
+
+_MUSA = re.compile(r"MUSA|(?<![\w-])mcc(?![\w-])|-lmusa")
+
+
+def port(draft: Draft) -> None:
+    """Decide a makefile."""
+    if draft.options.reverse:
+        return
+    file = MakeFile(draft)
+    ready = next((line for line in file.lines if _has_musa(file, line)), None)
+    if ready is not None:
+        place = ready.name if ready.name[1] > ready.name[0] else ready.value
+        draft.report("make-has-musa", *place, "the file builds for MUSA and is left alone")
+    else:
+        make_compiler.apply(file)
+        make_names.apply(file)
+    make_sources.apply(file)
+    regions.leave(draft)
+
+
+def _has_musa(file: MakeFile, line: Line) -> bool:
+    """Whether the line is there for MUSA: a condition, a variable, or a call of mcc."""
+    if line.kind == "condition":
+        return _MUSA.search(file.text, *line.value) is not None
+    if line.kind == "assignment" and _MUSA.search(file.text, *line.name):
+        return True
+    return line.kind in ("assignment", "recipe") and any(
+        call.program is not None and call.program.text.lstrip("@-+") == "mcc" for call in file.calls(line)
+    )
+
+
+languages.register(
+    languages.Language(
+        "make", "cmake", ("Makefile", "makefile", "GNUmakefile", "*.mk", "Makefile.*", "makefile.*"), port
+    )
+)

@@ -1,0 +1,76 @@
+"""Variables of the environment, folders of the toolkit and the project's switches in makefiles."""
+
+from __future__ import annotations
+
+import re
+
+from musa_port.build import toolkit_paths
+from musa_port.build.make_file import MakeFile
+from musa_port.build.make_lexer import Word
+from musa_port.model import Severity
+from musa_port.names import BUILD_FLAGS
+from musa_port.rules import Rule, register
+
+VARIABLE = register(
+    Rule(
+        "B31",
+        "make-variable",
+        Severity.INFO,
+        "Renames variables of the environment, such as CUDA_HOME, wherever the makefile names them.",
+        why="make takes them from the environment, where the MUSA SDK sets its own.",
+        example=("CUDA_HOME ?= /usr/local/cuda", "MUSA_HOME ?= /usr/local/musa"),
+        advice="Set the MUSA variable, in the environment or on the command line of make.",
+        evidence="env.csv",
+    )
+)
+LOOK = register(
+    Rule(
+        "B32",
+        "make-look-at",
+        Severity.WARNING,
+        "Lists libraries with a CUDA word that are in no table, and variables that come from elsewhere.",
+        why="They are not guessed.",
+        example=("LIBS = -lcublasXt", "LIBS = -lcublasXt"),
+        advice="Look at what the build uses it for.",
+    )
+)
+
+_LIBRARY = re.compile(r"-l(?:cu|nv|nccl)\w*")
+#: Decided with the compiler.
+_COMPILER = frozenset({"NVCC"})
+
+
+def apply(file: MakeFile) -> None:
+    """Decide names, then paths."""
+    for name, row in file.draft.names.environment.items():
+        if name not in file.text or not re.fullmatch(r"\w+", name) or name in _COMPILER | file.draft.names.keep:
+            continue
+        places = [*file.places(name), *file.shell_places(name)]
+        if name in BUILD_FLAGS and not file.draft.options.rename_project_names:
+            _leave(file, places, name)
+        elif not row.supported:
+            note = f": {row.note}" if row.note else ""
+            for place in places[:1]:
+                message = f"{name} has no MUSA counterpart{note}"
+                file.draft.report("make-variable", *place, message, severity=Severity.WARNING, name=name)
+        elif file.draft.names.allowed(row):
+            for place in places:
+                file.draft.edit(*place, row.musa, "make-variable", row.confidence)
+    for line in file.lines:
+        for span in (line.name, line.value):
+            toolkit_paths.rewrite(file.draft, *span)
+            toolkit_paths.rewrite_below(file.draft, *span)
+        for call in file.calls(line):
+            for word in () if call.speaks else call.words:
+                _library(file, word)
+
+
+def _leave(file: MakeFile, places: list[tuple[int, int]], name: str) -> None:
+    for place in places:
+        file.draft.report("make-variable", *place, f"{name} is left: it is the project's own", name=name, once=name)
+
+
+def _library(file: MakeFile, word: Word) -> None:
+    if _LIBRARY.fullmatch(word.text) and not file.draft.is_claimed(word.start):
+        name = word.text
+        file.draft.report("make-look-at", word.start, word.end, f"{name} is left as it is", name=name, once=name)
