@@ -60,7 +60,8 @@ def register(language: Language) -> Language:
 def load_all() -> None:
     """Import every module that registers a language."""
     import musa_port.build
-    import musa_port.python.rules  # noqa: F401
+    import musa_port.python.rules
+    import musa_port.tilelang.rules  # noqa: F401
 
 
 def get(name: str) -> Language:

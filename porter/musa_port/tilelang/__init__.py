@@ -1,0 +1,1 @@
+"""TileLang programs: what is one, its kernels and their sizes, and the rules H (host side) and K (kernels)."""
