@@ -15,7 +15,8 @@ from musa_port.model import Severity
 class Rule:
     """A rule's identity and documentation.
 
-    id        stable code, `C..` C-family sources, `F..` files and trees
+    id        stable code, `C..` C-family sources, `P..` Python, `H..` and `K..` TileLang programs and
+              kernels, `B..` build files, `F..` files and trees
     name      kebab-case name, also accepted wherever an id is
     severity  the usual severity of its findings (a finding may differ, for instance by confidence of a name)
     summary   one sentence: what the rule does or reports
@@ -23,6 +24,7 @@ class Rule:
     example   (before, after); equal when the rule only reports
     advice    what the user should do about a finding
     evidence  where the rule comes from
+    file      name of the file that the example is part of, where the kind of rule does not tell it
     """
 
     id: str
@@ -33,6 +35,7 @@ class Rule:
     example: tuple[str, str] | None = None
     advice: str = ""
     evidence: str = ""
+    file: str = ""
 
 
 _RULES: dict[str, Rule] = {}

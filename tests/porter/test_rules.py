@@ -24,7 +24,7 @@ def test_ids_and_names() -> None:
     ids, names = [rule.id for rule in RULES], [rule.name for rule in RULES]
     assert len(set(ids)) == len(ids)
     assert len(set(names)) == len(names)
-    assert all(re.fullmatch(r"[CF]\d+", rule) for rule in ids)
+    assert all(re.fullmatch(r"[BCFHKP]\d+", rule) for rule in ids)
     assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for name in names)
 
 
@@ -91,13 +91,50 @@ def test_rules_that_the_code_names_exist() -> None:
     assert [(place, rule) for place, rule in named if rule not in keys] == []
 
 
-#: What an example needs besides its text.
+#: What an example needs besides its text: options, other files, and what stands around it.
 NEEDS: dict[str, dict[str, Any]] = {
     "C9": {"rename_project_names": True},
     "C31": {"ptx": "stub"},
 }
 FILES: dict[str, dict[str, bytes]] = {"C12": {"util.cuh": b""}}
+FILES |= dict.fromkeys(("B7", "B8", "B9", "B19", "B30", "B33", "P15", "P16", "P17", "P26"), {"a.cu": b"", "k.cu": b"", "csrc/ops.cu": b""})
+FILES |= dict.fromkeys(("B44", "B45"), {"k.cu": b"", "csrc/k.cu": b""})
+#: Names of files, by the first rule of a range.
+PATHS = {"B1": "CMakeLists.txt", "B30": "Makefile", "B40": "run.sh", "B50": "Dockerfile", "B60": "compose.yml"}
+PATHS |= {"B70": "requirements.txt", "C1": "a.cu", "F1": "a.cu", "H1": "a.py", "K1": "a.py", "P1": "a.py"}
+#: Examples of Python are parts of files that have imported these.
+PRELUDE = """\
+import ctypes, os, subprocess
+import pytest
+import torch
+import torch_musa
+import torch.distributed as dist
+import torch.utils.cpp_extension
+from torch.profiler import ProfilerActivity
+"""
+TILELANG = """\
+import torch
+import torch_musa
+import tilelang
+import tilelang.language as T
+
+"""
 EXAMPLES = [rule for rule in RULES if rule.example]
+
+
+def path_of(rule: Rule) -> str:
+    first = [key for key in PATHS if key[0] == rule.id[0] and int(key[1:]) <= int(rule.id[1:])]
+    return rule.file or PATHS[max(first, key=lambda key: int(key[1:]))]
+
+
+def around(rule: Rule, text: str) -> str:
+    """An example as a file: Python gets its imports, and a body for what needs one."""
+    if rule.id[0] in "HK":
+        return TILELANG + text
+    if rule.id[0] != "P" or path_of(rule) != "a.py" or "import torch\n" in text:
+        return text
+    body = "\ndef test(): ..." if text.startswith("@") else " ..." if text.endswith(":") else ""
+    return PRELUDE + text + body
 
 
 @pytest.mark.parametrize("rule", EXAMPLES, ids=lambda rule: rule.id)
@@ -105,9 +142,10 @@ EXAMPLES = [rule for rule in RULES if rule.example]
 def test_example(rule: Rule, end: str) -> None:
     """The engine gives exactly the text that `explain` shows, and it is this rule that does so."""
     assert rule.example is not None
-    before, after = rule.example
-    sources = {"a.cu": (before + end).encode(), **FILES.get(rule.id, {})}
-    result = port_sources(sources, Options(**NEEDS.get(rule.id, {})))["a.cu"]
+    before, after = (around(rule, text) for text in rule.example)
+    path = path_of(rule)
+    sources = {path: (before + end).encode(), **FILES.get(rule.id, {})}
+    result = port_sources(sources, Options(**NEEDS.get(rule.id, {})))[path]
     assert result.data.decode() == after + end
     assert rule.id in {finding.rule for finding in result.findings} | {edit.rule for edit in result.edits}
 
@@ -116,8 +154,9 @@ def test_example(rule: Rule, end: str) -> None:
 def test_example_is_not_ported_twice(rule: Rule) -> None:
     assert rule.example is not None
     options = Options(rename_ext=False, **NEEDS.get(rule.id, {}))
-    once = port_sources({"a.cu": rule.example[0].encode()}, options)["a.cu"].data
-    assert port_sources({"a.cu": once}, options)["a.cu"].data == once
+    path = path_of(rule)
+    once = port_sources({path: around(rule, rule.example[0]).encode()}, options)[path].data
+    assert port_sources({path: once}, options)[path].data == once
 
 
 # C17 needs two files.

@@ -40,13 +40,13 @@ def port(draft: Draft) -> None:
         with deep_recursion():
             _decide(Module(draft, cst.parse_module(_FORM_FEED.sub("\n", source.text)), source))
     except cst.ParserSyntaxError as error:
-        _report(draft, f"does not parse: {error.message.partition(': expected')[0]}", error.raw_line)
+        _refuse(draft, f"does not parse: {error.message.partition(': expected')[0]}", error.raw_line)
     except (SyntaxError, UnicodeDecodeError) as error:
-        _report(draft, f"cannot be decoded: {error}", 1)
+        _refuse(draft, f"cannot be decoded: {error}", 1)
     except RecursionError:
         draft.changes.clear()
         draft.findings.clear()
-        _report(draft, "is nested too deeply", 1)
+        _refuse(draft, "is nested too deeply", 1)
 
 
 def _decide(module: Module) -> None:
@@ -56,7 +56,7 @@ def _decide(module: Module) -> None:
                 visitor.function(module, node)
 
 
-def _report(draft: Draft, message: str, line: int) -> None:
+def _refuse(draft: Draft, message: str, line: int) -> None:
     start = draft.lines.start(min(line, draft.lines.count))
     draft.report("unparsed-source", start, start, f"the file is not ported: it {message}")
 

@@ -21,6 +21,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
+
 from musa_port import Edit, FilePort, FileStatus, Options, port_sources
 
 if TYPE_CHECKING:
@@ -112,11 +113,16 @@ def _check_syntax(before: bytes, after: bytes) -> None:
 
 
 def _check_findings(source: bytes, result: FilePort) -> None:
+    """Findings stand inside the source, and what they call left was left."""
     lines = as_text(source).split("\n")
+    edited = {(edit.line, edit.column + shift) for edit in result.edits for shift in range(len(edit.old))}
     for finding in result.findings:
         assert finding.rule != "F10", finding
         assert finding.message
         assert 1 <= finding.line <= len(lines)
+        if " is left" in finding.message and "\n" not in finding.old:
+            places = {(finding.line, finding.column + shift) for shift in range(len(finding.old))}
+            assert not places & edited, f"said to be left, but changed: {finding}"
 
 
 @pytest.fixture(scope="session")
@@ -156,7 +162,10 @@ def rewrites(port: Port) -> Rewrites:
 
 @pytest.fixture(scope="session")
 def notices(port: Port) -> Notices:
-    """Port a text of which the contract only demands that nothing stays unsaid: `word`'s line is changed or reported."""
+    """Port a text of which the contract only demands that nothing stays unsaid.
+
+    The line of `word` is changed or reported.
+    """
 
     def run(before: str, word: str, **options: Any) -> FilePort:
         line = before[: before.index(word)].count("\n") + 1
@@ -264,7 +273,8 @@ class StandIns(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def _attributes(self, module: str) -> Callable[[str], Any]:
         def get(name: str) -> Any:
             known = CONTENTS.get(module)
-            if name.startswith("__") or name in ("cuda", "musa") or (known is not None and name not in known):
+            unknown = known is not None and name not in known
+            if name.startswith("__") or name in ("cuda", "musa", "musa_extension") or unknown:
                 raise AttributeError(f"module {module!r} has no attribute {name!r}")
             if f"{module}.{name}" in MODULES and module == "torch":
                 return importlib.import_module(f"{module}.{name}")
@@ -275,20 +285,23 @@ class StandIns(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 @pytest.fixture
 def execute(monkeypatch: pytest.MonkeyPatch) -> Execute:
-    """Run a ported program with stand-ins for torch and torch_musa; gives what it did, with its global names."""
+    """Run a ported program with stand-ins for torch and torch_musa; gives what it did, with its global names.
 
-    def run(program: FilePort, *, entry: str = "") -> World:
+    `name` is the name of the module, `__main__` for a program that is started.
+    """
+
+    def run(program: FilePort, name: str = "ported") -> World:
         world = World()
         with monkeypatch.context() as patch:
             for name in [name for name in sys.modules if name.split(".")[0] in ("torch", "torch_musa")]:
                 patch.delitem(sys.modules, name)
             patch.setattr(sys, "meta_path", [StandIns(world), *sys.meta_path])
             patch.setattr(os, "environ", {"PATH": "/bin"})
-            world.names["__name__"] = "ported"
+            module = types.ModuleType(name)
+            world.names = vars(module)
+            patch.setitem(sys.modules, name, module)
             try:
                 exec(compile(program.data, "ported.py", "exec"), world.names)
-                if entry:
-                    world.names[entry]()
             finally:
                 for name in MODULES:
                     sys.modules.pop(name, None)

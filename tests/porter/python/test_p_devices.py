@@ -58,7 +58,6 @@ def test_keywords(rewrites: Rewrites, keyword: str, device: str, quote: str) -> 
         changed("conditional", 'x = torch.ones(1, device="cuda" if gpu else "cpu")\n'),
         changed("conditional-on-availability",
                 'x = f(device="cuda:0" if torch.cuda.is_available() else "cpu")\n'),
-        changed("class-keyword", 'class A(Base, device="cuda"): ...\n'),
         changed("await", 'async def f():\n    return await g(device="cuda")\n'),
     ],
 )  # fmt: skip
@@ -84,7 +83,7 @@ def test_other_values_stay(rewrites: Rewrites, value: str) -> None:
 
 def test_escapes_and_joined_strings_are_safe(port: Port) -> None:
     """Spellings nobody writes: whatever becomes of them, the string is a device afterwards or what it was."""
-    for value in (r'"cu\x64a"', '"cu" "da"', '("cuda" ":0")', r'"\143uda"', 'f"cuda"', 'f"{\'cuda\'}"'):
+    for value in (r'"cu\x64a"', '"cu" "da"', '("cuda" ":0")', r'"\143uda"', 'f"cuda"', "f\"{'cuda'}\""):
         result = port(f"{HEAD}x = f(device={value})\n").data.decode()
         text = result.split("device=")[1].strip()[:-1]
         assert eval(text) in (eval(value), eval(value).replace("cuda", "musa"))
@@ -296,6 +295,21 @@ def test_other_strings_put_together_stay(rewrites: Rewrites, text: str) -> None:
     rewrites(HEAD + text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'x = torch.device(f"cuda:{torch.cuda.current_device()}")\n',
+        'x = torch.device("cuda:" + str(torch.cuda.current_device()))\n',
+        'x = torch.device("cuda:{}".format(torch.cuda.current_device()))\n',
+        'x = f(device="cuda:%d" % (rank % torch.cuda.device_count()))\n',
+        "x = f(device=f\"cuda:{d.index if d.device.type == 'cuda' else 0}\")\n",
+        'device = f"cuda:{torch.cuda.current_device()}" if torch.cuda.is_available() else "cpu"\n',
+    ],
+)
+def test_names_inside_strings_put_together(rewrites: Rewrites, text: str) -> None:
+    rewrites(HEAD + text, MUSA + text.replace("cuda", "musa"))
+
+
 def test_only_the_literal_part_changes(rewrites: Rewrites) -> None:
     before = "device = f\"cuda:{ids['cuda'] + f('cuda:0')}\"  # cuda\n"
     rewrites(HEAD + before, MUSA + before.replace("cuda", "musa", 1), ["P6"])
@@ -375,7 +389,7 @@ def test_default_tensor_type_as_a_name(rewrites: Rewrites) -> None:
 @pytest.mark.parametrize(
     "text",
     ['print("torch.cuda.FloatTensor")\n', 'torch.set_default_tensor_type("torch.FloatTensor")  # cuda\n',
-     'x = "torch.cuda.FloatTensor"\n', 'torch.set_default_tensor_type("my torch.cuda.FloatTensor")\n'],
+     'torch.set_default_tensor_type("my torch.cuda.FloatTensor")\n'],
 )  # fmt: skip
 def test_other_type_strings_stay(rewrites: Rewrites, text: str) -> None:
     rewrites(HEAD + text)

@@ -17,7 +17,7 @@ AUTOCAST = register(
         "autocast-state",
         Severity.INFO,
         "Adds the device to questions about autocast that ask about CUDA when they name none.",
-        example=("torch.is_autocast_enabled()", 'torch.is_autocast_enabled("musa")'),
+        example=("dtype = torch.get_autocast_gpu_dtype()", 'dtype = torch.get_autocast_dtype("musa")'),
         evidence="torch_python.csv",
     )
 )

@@ -31,7 +31,10 @@ PROPERTIES = register(
         "device-property",
         Severity.ERROR,
         "Reports fields of the device properties that torch_musa does not have.",
-        example=("props.warp_size", "props.warp_size"),
+        example=(
+            "props = torch.cuda.get_device_properties(0)\nwidth = props.warp_size",
+            "props = torch.musa.get_device_properties(0)\nwidth = props.warp_size",
+        ),
         advice="Read the value elsewhere, or give the code a number for each architecture.",
         evidence="fields of torch_musa's device properties",
     )
@@ -69,7 +72,7 @@ def _is_capability(module: Module, node: cst.BaseExpression) -> bool:
 @visit(cst.Attribute, order=60)
 def report_property(module: Module, node: cst.Attribute) -> None:
     """`props.shared_memory_per_block_optin`."""
-    if node.attr.value not in _missing() or not module.imports("torch"):
+    if node.attr.value not in _missing() or not module.imports("torch") or module.is_claimed(node.attr):
         return
     value = node.value
     if isinstance(value, cst.Call):

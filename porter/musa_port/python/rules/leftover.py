@@ -8,6 +8,7 @@ import libcst as cst
 
 from musa_port.model import Severity
 from musa_port.python.literals import is_docstring, text_of
+from musa_port.python.messages import is_message
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.python.tree import dotted
@@ -37,7 +38,6 @@ NAME = register(
     )
 )
 _DEVICE_LIKE = re.compile(r"cuda(:\d+)?|nccl|(\w+:\w+,)*cuda:nccl(,\w+:\w+)*")
-_PRINTERS = frozenset("print info debug warning warn error exception critical log write".split())
 _WHERE = (cst.Comparison, cst.ComparisonTarget, cst.DictElement, cst.Index, cst.MatchValue)
 
 
@@ -47,25 +47,17 @@ def report_string(module: Module, node: cst.SimpleString) -> None:
     text = text_of(module, node)
     if text is None or not _DEVICE_LIKE.fullmatch(text.value):
         return
-    if module.draft.is_claimed(text.start) or is_docstring(module, node):
+    if module.draft.is_claimed(text.start) or _is_text(module, node):
         return
     parent = module.parent(node)
     while isinstance(parent, (cst.Element, cst.List, cst.Tuple, cst.Set)):
         parent = module.parent(parent)
-    if _is_message(module, parent):
-        return
     severity = Severity.WARNING if isinstance(parent, _WHERE) else Severity.INFO
     module.report(node, "left-string", f"the string {node.value} is left", severity=severity, name=text.value)
 
 
-def _is_message(module: Module, parent: cst.CSTNode | None) -> bool:
-    """Whether the string is what a call prints or logs."""
-    call = module.parent(parent) if isinstance(parent, cst.Arg) else None
-    return isinstance(call, cst.Call) and (_last_name(call.func) in _PRINTERS)
-
-
-def _last_name(node: cst.CSTNode) -> str:
-    return node.attr.value if isinstance(node, cst.Attribute) else (dotted(node) or [""])[-1]
+def _is_text(module: Module, node: cst.CSTNode) -> bool:
+    return is_docstring(module, node) or is_message(module, node)
 
 
 @visit(cst.FormattedString, order=80)
@@ -74,7 +66,7 @@ def report_built(module: Module, node: cst.FormattedString) -> None:
     text = text_of(module, node)
     if text is None or not (text.value.startswith("cuda:") or text.value == "cuda"):
         return
-    if not module.draft.is_claimed(text.start) and not is_docstring(module, node):
+    if not module.draft.is_claimed(text.start) and not _is_text(module, node):
         module.report(node, "left-string", "a string that begins like a device is left", name="cuda")
 
 

@@ -53,7 +53,7 @@ BACKENDS = register(
         Severity.WARNING,
         "Leaves the switches of torch.backends that do no harm on MUSA, and reports those that nothing answers to.",
         why="The attention switches and `cudnn.benchmark` are kept by real ports.",
-        example=("torch.backends.cudnn.benchmark = True", "torch.backends.cudnn.benchmark = True"),
+        example=("torch.backends.cudnn.enabled = True", "torch.backends.cudnn.enabled = True"),
     )
 )
 SKIP = register(
@@ -116,6 +116,11 @@ _RULES = (
     ("torch.profiler", "profiler"),
     ("pynvml", "nvml"),
     ("triton", "triton"),
+    ("tilelang.utils.target", "determine-target"),
+    ("tilelang.register_cuda", "source-postprocessing"),
+    ("tilelang.engine", "source-postprocessing"),
+    ("tilelang.testing", "tests-require-musa"),
+    ("tilelang.cuda.transform", "backend-passes"),
     ("tilelang", "triton"),
     ("torch", "torch-cuda"),
     ("", "cuda-only-package"),
@@ -142,7 +147,7 @@ def port_name(module: Module, node: cst.Attribute | cst.Name) -> None:
     if not is_use(module, node) or not any(_concerns(module, full) for full in module.possible(node)):
         return
     full = module.qualified(node)
-    if not full:
+    if not full or module.is_claimed(node):
         return
     target = module.paths.find(full)
     if is_private(full):

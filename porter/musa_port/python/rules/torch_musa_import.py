@@ -107,16 +107,27 @@ def _block(module: Module, node: cst.CSTNode) -> cst.CSTNode | None:
 def _insert(module: Module, statement: cst.CSTNode, name: str) -> None:
     """Add one import after a statement, or after a later one that sets the visible devices."""
     text = f"import {name}"
-    anchor = statement
-    if _is_top_level(module, statement) and (setter := _sets_devices(module, statement)) is not None:
-        module.report(setter, "import-torch-musa", f"{text} comes after this statement, which sets the visible devices")
-        anchor = setter
-    line = line_of(module, anchor)
-    if line is not None and not (isinstance(line, cst.SimpleStatementLine) and line.body[-1] is anchor):
-        _, end = module.span(anchor)
+    setter = _sets_devices(module, statement) if _is_top_level(module, statement) else None
+    if setter is None:
+        _insert_after(module, statement, text)
+        return
+    message = f"{text} comes after this statement, which sets the visible devices"
+    module.report(setter, "import-torch-musa", message)
+    top = _top_statement(module, setter)
+    if top is not setter:  # in a block: what runs there, and in the other branches, needs the import too
+        _insert_after(module, setter, text)
+        for block in _other_branches(module, setter):
+            _insert_at_start(module, block, text)
+    _insert_after(module, top, text)
+
+
+def _insert_after(module: Module, statement: cst.CSTNode, text: str) -> None:
+    line = line_of(module, statement)
+    if line is not None and not (isinstance(line, cst.SimpleStatementLine) and line.body[-1] is statement):
+        _, end = module.span(statement)
         module.draft.edit(end, end, f"; {text}", "import-torch-musa")
         return
-    anchor = line if line is not None else anchor
+    anchor = line if line is not None else statement
     position = after_line(module, anchor)
     indent = indentation(module, anchor)
     ending = newline(module)
@@ -126,18 +137,47 @@ def _insert(module: Module, statement: cst.CSTNode, name: str) -> None:
         module.draft.edit(position, position, f"{indent}{text}{ending}", "import-torch-musa")
 
 
+def _insert_at_start(module: Module, block: cst.BaseSuite, text: str) -> None:
+    first = block.body[0]
+    start, _ = module.span(first)
+    between = "; " if isinstance(block, cst.SimpleStatementSuite) else newline(module) + indentation(module, first)
+    module.draft.edit(start, start, text + between, "import-torch-musa")
+
+
+def _other_branches(module: Module, statement: cst.CSTNode) -> Iterator[cst.BaseSuite]:
+    """The blocks that run in place of the one that holds the statement."""
+    inner = statement
+    for parent in module.ancestors(statement):
+        if isinstance(parent, cst.If):
+            if inner is not parent.body:
+                yield parent.body
+            branch = parent.orelse if inner is not parent.orelse else None
+            while branch is not None:
+                yield branch.body
+                branch = branch.orelse if isinstance(branch, cst.If) else None
+        inner = parent
+
+
 def _sets_devices(module: Module, statement: cst.CSTNode) -> cst.CSTNode | None:
     """The last statement of top-level code after this one that sets the visible devices."""
     if not any(name in module.draft.data for name in (b"CUDA_VISIBLE_DEVICES", b"MUSA_VISIBLE_DEVICES")):
         return None
     begin = module.span(statement)[1]
     setters = [
-        _top_statement(module, node)
+        _statement(module, node)
         for node in module.nodes(cst.SimpleString)
         if _is_setting(module, node) and module.enclosing(node, cst.FunctionDef, cst.Lambda) is None
     ]
     later = [node for node in setters if module.span(node)[0] >= begin]
     return max(later, key=lambda node: module.span(node)[0], default=None)
+
+
+def _statement(module: Module, node: cst.CSTNode) -> cst.CSTNode:
+    """The small statement that an expression is in; the compound one when it is in its head."""
+    for parent in module.ancestors(node):
+        if isinstance(parent, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
+            return parent
+    return node
 
 
 def _top_statement(module: Module, node: cst.CSTNode) -> cst.CSTNode:

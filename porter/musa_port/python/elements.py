@@ -1,0 +1,96 @@
+"""Taking elements out of a list, and statements out of a block, so that what is around them stays right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+import libcst as cst
+
+from musa_port.python.module import Module
+from musa_port.python.statements import line_of
+
+Sequence = cst.List | cst.Tuple | cst.Set
+_BLANK = b" \t"
+_NEWLINE = re.compile(rb"\r?\n|\r")
+
+
+def can_remove(sequence: Sequence, gone: Collection[cst.BaseElement]) -> bool:
+    """Whether what is left is still the same kind of sequence: `{}` is no set, and a bare tuple needs an element."""
+    if len(gone) < len(sequence.elements):
+        return True
+    return isinstance(sequence, cst.List) or (isinstance(sequence, cst.Tuple) and bool(sequence.lpar))
+
+
+def remove(module: Module, sequence: Sequence, gone: Collection[cst.BaseElement], rule: str, confidence: str) -> None:
+    """Remove elements; comments stay."""
+    data = module.draft.data
+    for start, end in _joined(data, sorted(_stretches(module, sequence, gone))):
+        module.edit(*_with_space(data, start, end), "", rule, confidence, musa=False)
+
+
+def _stretches(module: Module, sequence: Sequence, gone: Collection[cst.BaseElement]) -> Iterator[tuple[int, int]]:
+    """The elements, their commas, and the comma that would be left before the closing bracket on the same line."""
+    elements = list(sequence.elements)
+    for element in gone:
+        yield module.span(element)
+        if isinstance(element.comma, cst.Comma):
+            yield module.span(element.comma)
+    kept = [element for element in elements if element not in gone]
+    if not kept or isinstance(elements[-1].comma, cst.Comma) or kept[-1] is elements[-1]:
+        return
+    comma, after = kept[-1].comma, elements[elements.index(kept[-1]) + 1]
+    is_needed = isinstance(sequence, cst.Tuple) and len(kept) == 1
+    if isinstance(comma, cst.Comma) and not is_needed:
+        span = module.span(comma)
+        if b"\n" not in module.draft.data[span[1] : module.span(after)[0]]:
+            yield span
+
+
+def _joined(data: bytes, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans, those in one that have nothing but blanks between them."""
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        if joined and not data[joined[-1][1] : start].strip(_BLANK):
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _with_space(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """The stretch with the blanks around it that would be too many, and its line when nothing else is on it."""
+    begin, stop = start, end
+    while begin > 0 and data[begin - 1] in _BLANK:
+        begin -= 1
+    while stop < len(data) and data[stop] in _BLANK:
+        stop += 1
+    alone = begin == 0 or data[begin - 1] in b"\r\n"
+    if match := _NEWLINE.match(data, stop):
+        return (begin, match.end()) if alone else (begin, stop)
+    closes = data[stop : stop + 1] in (b"]", b")", b"}", b"#")
+    return (begin, end) if closes and not alone else (start, stop)
+
+
+def remove_statement(module: Module, node: cst.CSTNode, rule: str, confidence: str) -> None:
+    """Remove a call or an addition; where its line, or its block, would have nothing else, `pass` takes its place."""
+    line = line_of(module, node)
+    start, end = module.span(node)
+    stretch = _with_space(module.draft.data, start, end)
+    is_alone = module.draft.data[stretch[0] - 1 : stretch[0]] in (b"", b"\n") and stretch[1] > end
+    if is_alone and line is not None and _has_others(module, line):
+        module.edit(*stretch, "", rule, confidence, musa=False)
+    else:
+        module.edit(start, end, "pass", rule, confidence, musa=False)
+
+
+def _has_others(module: Module, line: cst.CSTNode) -> bool:
+    """Whether the block of a line keeps a statement, whatever else is removed: one that is no call or addition."""
+    block = module.parent(line)
+    if isinstance(block, cst.Module):
+        return True
+    for other in block.body if isinstance(block, cst.IndentedBlock) else ():
+        small = other.body if isinstance(other, cst.SimpleStatementLine) else ()
+        if not small or any(not isinstance(item, (cst.Expr, cst.AugAssign)) for item in small):
+            return True
+    return False
