@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 Notes = dict[str, list[Any]]
 
-#: Words without which no file of any language has anything to port, in lower case.
-WORDS = (
-    b"cuda", b"nccl", b"nvcc", b"nvidia", b"nvml", b"nvtx", b"nvrtc", b"nvshmem", b"cudnn", b"cublas", b"cufft",
-    b"cutlass", b"cupy", b"tilelang", b"tile_lang", b"triton", b".cu",
-)  # fmt: skip
+#: What a file of any language must hold to have anything to port, in lower case. The search is fast because the words
+#: have few beginnings.
+WORDS = re.compile(
+    rb"cu(?:da|dnn|blas|fft|file|pti|py|rand|solver|sparse|tensor|tlass)"
+    rb"|nv(?:cc|idia|ml|tx|rtc|shmem|blas|cuvid|encode|infer|jpeg|prof|tools)"
+    rb"|nccl|libnpp|nsys|tile_?lang|triton|autocast|\.cu"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class Language:
     port         decides a file: asks the draft for edits and reports findings
     interpreter  what the `#!` line of a file without an extension names, a regular expression
     notes        what the whole tree has to know about a file, by key; keys must be in `engine.SHARED_NOTES`
+    traces       tells whether a file without any of WORDS, given in lower case, may have something to port all the same
     """
 
     name: str
@@ -44,6 +47,7 @@ class Language:
     port: Callable[[Draft], None]
     interpreter: str = ""
     notes: Callable[[bytes], Notes] | None = None
+    traces: Callable[[bytes], bool] | None = None
 
 
 _LANGUAGES: dict[str, Language] = {}
@@ -99,12 +103,15 @@ def port(name: str, path: str, data: bytes, index: Index, tables: Tables) -> Out
     from musa_port.draft import Draft
 
     draft = Draft(path, data, index, tables)
-    if is_candidate(data):
-        get(name).port(draft)
+    language = get(name)
+    if is_candidate(data, language):
+        language.port(draft)
     return draft.outcome()
 
 
-def is_candidate(data: bytes) -> bool:
+def is_candidate(data: bytes, language: Language | None = None) -> bool:
     """Whether a file can hold anything to port: a test for words, far cheaper than parsing."""
     lowered = data.lower()
-    return any(word in lowered for word in WORDS)
+    if WORDS.search(lowered):
+        return True
+    return language is not None and language.traces is not None and language.traces(lowered)

@@ -132,7 +132,8 @@ def _is_source(path: Path) -> bool:
         return False
     if path.suffix in C_FAMILY_SUFFIXES:
         return True
+    language = languages.of_path(path.name)
     try:
-        return languages.of_path(path.name) is not None and languages.is_candidate(path.read_bytes())
+        return language is not None and languages.is_candidate(path.read_bytes(), language)
     except OSError:
         return False

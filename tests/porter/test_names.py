@@ -14,8 +14,20 @@ from musa_port.mappings import CONFIDENCE, NAME_AREAS, Row
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {path.stem: path for path in sorted(Path(mappings.__file__).parent.glob("*.csv"))}
-#: Files with rules instead of names.
-RULES = {"families", "features"}
+#: Files whose rows are not pairs of names; each has its own columns.
+RULES = {
+    "device_properties": ("field", "note"),
+    "families": ("cuda_prefix", "musa_prefix", "next", "area", "note"),
+    "features": ("cuda_name", "kind", "severity", "feature", "note"),
+    "nvcc_options": ("option", "short", "value"),
+    "tilelang_compile_flags": ("flag", "severity", "note"),
+    "tilelang_dtypes": ("name", "spellings", "bits", "kind"),
+    "tilelang_externs": ("name", "note"),
+    "tilelang_gemm": ("threads", "m", "n", "unit", "note"),
+    "tilelang_language": ("word", "rule", "action", "severity", "message"),
+    "tilelang_limits": ("arch", "limit", "value", "note"),
+    "tilelang_pass_configs": ("name", "string", "exists", "action", "rule", "note"),
+}
 COLUMNS = ["cuda_name", "musa_name", "kind", "evidence", "confidence", "unsupported", "note"]
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -60,7 +72,7 @@ def test_every_area_has_a_file() -> None:
     assert set(NAME_AREAS) <= set(FILES)
 
 
-@pytest.mark.parametrize("area", sorted(FILES.keys() - RULES))
+@pytest.mark.parametrize("area", sorted(FILES.keys() - RULES.keys()))
 def test_schema(area: str) -> None:
     lines = list(csv.reader(FILES[area].read_text(encoding="utf-8").splitlines()))
     assert lines[0][: len(COLUMNS)] == COLUMNS
@@ -80,7 +92,7 @@ def test_schema(area: str) -> None:
             assert not musa or musa.startswith("("), place
 
 
-@pytest.mark.parametrize("area", sorted(FILES.keys() - RULES))
+@pytest.mark.parametrize("area", sorted(FILES.keys() - RULES.keys()))
 def test_no_name_twice_in_a_file(area: str) -> None:
     seen: set[tuple[str, str]] = set()
     for row in table(area):
@@ -98,6 +110,18 @@ def test_tables_that_disagree_say_so() -> None:
     for first, *others in rows.values():
         for other in others:
             assert other.musa == first.musa or other.musa in first.note, (first, other)
+
+
+@pytest.mark.parametrize("area", sorted(RULES))
+def test_schema_of_rules(area: str) -> None:
+    lines = list(csv.reader(FILES[area].read_text(encoding="utf-8").splitlines()))
+    assert tuple(lines[0]) == RULES[area]
+    for number, cells in enumerate(lines[1:], 2):
+        place = f"{area}.csv:{number}: {cells}"
+        assert len(cells) == len(lines[0]), place
+        assert [cell.strip() for cell in cells] == cells, place
+        assert any(cells), place
+    assert len({tuple(cells) for cells in lines}) == len(lines), "a row twice"
 
 
 def test_families() -> None:
@@ -142,7 +166,7 @@ def test_arch_thresholds_rise() -> None:
 
 def test_counts_in_the_readmes() -> None:
     """The numbers that the READMEs give are those of the files, rounded."""
-    rows = [row for area in FILES.keys() - RULES for row in table(area)]
+    rows = [row for area in FILES.keys() - RULES.keys() for row in table(area)]
     proven = sum(row["confidence"] in ("high", "medium") for row in rows)
     for readme in ("README.md", "README_CN.md"):
         text = (ROOT / readme).read_text(encoding="utf-8")

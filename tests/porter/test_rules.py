@@ -97,8 +97,11 @@ NEEDS: dict[str, dict[str, Any]] = {
     "C31": {"ptx": "stub"},
 }
 FILES: dict[str, dict[str, bytes]] = {"C12": {"util.cuh": b""}}
-FILES |= dict.fromkeys(("B7", "B8", "B9", "B19", "B30", "B33", "P15", "P16", "P17", "P26"), {"a.cu": b"", "k.cu": b"", "csrc/ops.cu": b""})
-FILES |= dict.fromkeys(("B44", "B45"), {"k.cu": b"", "csrc/k.cu": b""})
+FILES |= {
+    key: {"a.cu": b"", "k.cu": b"", "csrc/ops.cu": b""}
+    for key in ("B7", "B8", "B9", "B19", "B30", "B33", "P15", "P16", "P17", "P26")
+}
+FILES |= {key: {"k.cu": b"", "csrc/k.cu": b""} for key in ("B44", "B45")}
 #: Names of files, by the first rule of a range.
 PATHS = {"B1": "CMakeLists.txt", "B30": "Makefile", "B40": "run.sh", "B50": "Dockerfile", "B60": "compose.yml"}
 PATHS |= {"B70": "requirements.txt", "C1": "a.cu", "F1": "a.cu", "H1": "a.py", "K1": "a.py", "P1": "a.py"}

@@ -97,9 +97,10 @@ def test_unchanged_files(tmp_path: Path) -> None:
         "a.h": b"// cudaFree \xff\r\nint x;\r\n ",
         "b.bin": noise,
         "c.h": noise,
-        "CMakeLists.txt": b"project(x LANGUAGES CUDA)\r\n",
-        "d.py": b"import torch.cuda",
-        "Makefile": b"NVCC = nvcc",
+        "CMakeLists.txt": b"# find_package(CUDA)\r\nproject(cuda LANGUAGES CXX)\r\n",
+        "d.py": b"# torch.cuda\r\nimport torch",
+        "Makefile": b"# NVCC = nvcc\nall:",
+        "meson.build": b"project('x', 'cuda')",
         "no-extension": b"\0",
         "empty": b"",
     }
@@ -762,18 +763,57 @@ def test_in_place_leaves_links_out_of_the_tree(repository: Repository, tmp_path:
     assert work_tree(repo) == {"b.mu": PORTED, "link.cu": ("->", "../outside/a.cu")}
 
 
-def test_build_files_that_name_renamed_sources(tmp_path: Path) -> None:
+BUILD_FILES = {
+    "src/k.cu": CODE,
+    "src/u.h": CODE,
+    "CMakeLists.txt": "project(x)\nadd_library(k src/k.cu src/u.h)\nadd_executable(t src/k.cu)\n",
+    "Makefile": "k.o: src/k.cu\n",
+    "setup.py": "from torch.utils.cpp_extension import CUDAExtension\nCUDAExtension('x', ['src/k.cu'])\n",
+    "other.cmake": "set(FILES src/u.h other.cu)\n",
+    "BUILD.bazel": 'cc_library(\n    srcs = ["src/k.cu"],\n)\n',
+    "src/meson.build": "sources = files('k.cu', 'u.h')\n",
+    "rules.bzl": "SOURCES = ['other.cu']\n",
+    "notes.txt": "src/k.cu\n",
+    # a vendored project with a source of the same name, which keeps it
+    "vendor/cub/BUILD": "srcs = ['src/k.cu']\n",
+    "vendor/cub/src/k.cu": CODE,
+}
+
+
+def stale(report: Report) -> set[tuple[str, int, str]]:
+    """The findings of F15."""
+    return {(finding.path, finding.line, finding.old) for finding in report.findings() if finding.rule == "F15"}
+
+
+def test_build_files_of_other_tools_that_name_renamed_sources(tmp_path: Path) -> None:
     """They are not ported: without a word the build would look for files that are gone."""
-    files = {
-        "src/k.cu": CODE,
-        "src/u.h": CODE,
-        "CMakeLists.txt": "project(x)\nadd_library(k src/k.cu src/u.h)\nadd_executable(t src/k.cu)\n",
-        "setup.py": "CUDAExtension('x', ['src/k.cu'])\n",
-        "other.cmake": "set(FILES src/u.h other.cu)\n",
-    }
-    src = tree(tmp_path / "src", files)
+    src = tree(tmp_path / "src", BUILD_FILES)
     report = port_tree(src, tmp_path / "out")
-    found = {(finding.path, finding.line, finding.old) for finding in report.findings() if finding.rule == "F15"}
-    assert found == {("CMakeLists.txt", 2, "k.cu"), ("setup.py", 1, "k.cu")}
+    assert stale(report) == {("BUILD.bazel", 2, "k.cu"), ("src/meson.build", 1, "k.cu")}
+    assert {"vendor/cub/src/k.cu", "src/k.mu"} <= contents(tmp_path / "out").keys()
+    for name in ("CMakeLists.txt", "Makefile", "setup.py"):
+        assert "src/k.mu" in (tmp_path / "out" / name).read_text(encoding="utf-8")
     kept = port_tree(src, tmp_path / "kept", Options(rename_ext=False))
-    assert not any(finding.rule == "F15" for finding in kept.findings())
+    assert stale(kept) == set()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"only": frozenset({"cpp"})}, {"exclude": ("CMakeLists.txt", "Makefile", "setup.py")}],
+    ids=["only", "exclude"],
+)
+def test_build_files_that_the_user_leaves_out(tmp_path: Path, options: dict[str, Any]) -> None:
+    report = port_tree(tree(tmp_path / "src", BUILD_FILES), tmp_path / "out", Options(**options))
+    assert stale(report) == {
+        ("BUILD.bazel", 2, "k.cu"),
+        ("CMakeLists.txt", 2, "k.cu"),
+        ("Makefile", 1, "k.cu"),
+        ("setup.py", 2, "k.cu"),
+        ("src/meson.build", 1, "k.cu"),
+    }
+
+
+def test_build_files_of_a_reverse_run(tmp_path: Path) -> None:
+    files = {"k.mu": "int k;\n", "CMakeLists.txt": "musa_add_library(k k.mu)\n"}
+    report = port_tree(tree(tmp_path / "src", files), tmp_path / "out", Options(reverse=True))
+    assert stale(report) == {("CMakeLists.txt", 1, "k.mu")}

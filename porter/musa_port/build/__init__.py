@@ -1,7 +1,7 @@
-"""Build files and what surrounds a build: each module ports one kind of file."""
+"""Build files and what surrounds a build: each module or package ports one kind of file."""
 
 import importlib
 import pkgutil
 
-for _module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{_module.name}")
+for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)

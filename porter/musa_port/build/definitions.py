@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from musa_port import flags
-from musa_port.build import cmake_tables, compiler, toolkit, values
+from musa_port.build import compiler, toolkit, values
+from musa_port.build.cmake import tables as cmake_tables
 from musa_port.build.fragment import Fragment
 from musa_port.model import Severity
 from musa_port.names import BUILD_FLAGS

@@ -6,7 +6,7 @@ import json
 import posixpath
 import re
 
-from musa_port.build import commands, compiler, environment, images, packages, regions, shell, toolkit, values
+from musa_port.build import commands, compiler, environment, images, packages, regions, shell, toolkit, traces, values
 from musa_port.build.dockerfile_syntax import Instruction, instructions
 from musa_port.build.fragment import Fragment
 from musa_port.build.quoting import align
@@ -159,5 +159,6 @@ DOCKERFILE = register(
         "shell",
         ("Dockerfile", "Dockerfile[._-]*", "*.Dockerfile", "*.dockerfile", "Containerfile", "Containerfile[._-]*"),
         port,
+        traces=traces.found,
     )
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from musa_port.build import environment, regions, shell, values
+from musa_port.build import environment, regions, shell, traces, values
 from musa_port.build.fragment import Fragment
 from musa_port.draft import Draft
 from musa_port.languages import Language, register
@@ -51,4 +51,4 @@ def _value(whole: Fragment, match: re.Match[str]) -> int:
     return end
 
 
-DOTENV = register(Language("dotenv", "shell", (".env", "*.env", ".env.*"), port))
+DOTENV = register(Language("dotenv", "shell", (".env", "*.env", ".env.*"), port, traces=traces.found))

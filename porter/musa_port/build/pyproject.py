@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from musa_port.build import definitions, distributions, environment, regions, shell, values
+from musa_port.build import definitions, distributions, environment, regions, shell, traces, values
 from musa_port.build.fragment import Fragment
 from musa_port.build.quoting import align
 from musa_port.build.toml_strings import String, strings
@@ -116,4 +116,4 @@ def _behind_the_last(text: str, found: Sequence[String], removed: Sequence[Strin
     return string.outer[0]
 
 
-PYPROJECT = register(Language("pyproject", "python", ("pyproject.toml",), port))
+PYPROJECT = register(Language("pyproject", "python", ("pyproject.toml",), port, traces=traces.found))

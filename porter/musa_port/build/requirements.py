@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from musa_port.build import distributions, regions
+from musa_port.build import distributions, regions, traces
 from musa_port.build.fragment import Fragment
 from musa_port.draft import Draft
 from musa_port.languages import Language, register
@@ -58,5 +58,6 @@ REQUIREMENTS = register(
         "python",
         ("requirements*.txt", "*requirements.txt", "constraints*.txt", "requirements/*.txt", "requirements*.in"),
         port,
+        traces=traces.found,
     )
 )

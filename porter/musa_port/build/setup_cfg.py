@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from musa_port.build import distributions, regions
+from musa_port.build import distributions, regions, traces
 from musa_port.build.fragment import Fragment
 from musa_port.draft import Draft
 from musa_port.languages import Language, register
@@ -51,4 +51,4 @@ def _requirement(whole: Fragment, start: int, first: int, end: int) -> None:
         whole.remove(start, end if start < first else first + len(stripped), "nvidia-wheel")
 
 
-SETUP_CFG = register(Language("setup.cfg", "python", ("setup.cfg",), port))
+SETUP_CFG = register(Language("setup.cfg", "python", ("setup.cfg",), port, traces=traces.found))

@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Sequence
 
-from musa_port.build import commands, compiler, environment, program_options, regions, toolkit, values
+from musa_port.build import commands, compiler, environment, program_options, regions, toolkit, traces, values
 from musa_port.build.fragment import Fragment
 from musa_port.build.shell_commands import ASSIGNMENT, Command, plain
 from musa_port.build.shell_commands import commands as commands_of
@@ -225,5 +225,6 @@ SHELL = register(
         ("*.sh", "*.bash", "*.zsh", "*.ksh", "*.sbatch", "*.slurm", ".envrc", ".bashrc", ".zshrc", ".profile"),
         port,
         interpreter=r"(?:env +)?(?:ba|z|k|da)?sh",
+        traces=traces.found,
     )
 )

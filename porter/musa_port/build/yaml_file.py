@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import yaml
 
-from musa_port.build import compiler, distributions, environment, images, packages, regions, shell, values
+from musa_port.build import compiler, distributions, environment, images, packages, regions, shell, traces, values
 from musa_port.build.fragment import Fragment
 from musa_port.build.yaml_text import Document, NotYaml
 from musa_port.draft import Draft
@@ -302,4 +302,4 @@ def _flat(node: yaml.Node, depth: int = 0) -> Sequence[yaml.Node]:
     return [inner for item in node.value for inner in _flat(item, depth + 1)] if depth < _DEPTH else []
 
 
-YAML = register(Language("yaml", "shell", ("*.yml", "*.yaml"), port))
+YAML = register(Language("yaml", "shell", ("*.yml", "*.yaml"), port, traces=traces.found))

@@ -72,25 +72,42 @@ def _with_space(data: bytes, start: int, end: int) -> tuple[int, int]:
     return (begin, end) if closes and not alone else (start, stop)
 
 
-def remove_statement(module: Module, node: cst.CSTNode, rule: str, confidence: str) -> None:
-    """Remove a call or an addition; where its line, or its block, would have nothing else, `pass` takes its place."""
+def remove_operand(module: Module, sequence: Sequence, rule: str, confidence: str) -> bool:
+    """Remove `+ [...]` behind another operand on the same line; whether that was possible."""
+    parent = module.parent(sequence)
+    if not isinstance(parent, cst.BinaryOperation) or parent.right is not sequence:
+        return False
+    stretch = module.span(parent.left)[1], module.span(sequence)[1]
+    if parent.left.rpar or sequence.rpar or b"\n" in module.draft.data[slice(*stretch)]:
+        return False
+    module.edit(*stretch, "", rule, confidence, musa=False)
+    return True
+
+
+def remove_statement(
+    module: Module, node: cst.CSTNode, rule: str, confidence: str, staying: Collection[cst.CSTNode] = ()
+) -> None:
+    """Remove a call or an addition; where its line, or its block, would have nothing else, `pass` takes its place.
+
+    staying  statements that are known to stay
+    """
     line = line_of(module, node)
     start, end = module.span(node)
     stretch = _with_space(module.draft.data, start, end)
     is_alone = module.draft.data[stretch[0] - 1 : stretch[0]] in (b"", b"\n") and stretch[1] > end
-    if is_alone and line is not None and _has_others(module, line):
+    if is_alone and line is not None and _has_others(module, line, staying):
         module.edit(*stretch, "", rule, confidence, musa=False)
     else:
         module.edit(start, end, "pass", rule, confidence, musa=False)
 
 
-def _has_others(module: Module, line: cst.CSTNode) -> bool:
+def _has_others(module: Module, line: cst.CSTNode, staying: Collection[cst.CSTNode]) -> bool:
     """Whether the block of a line keeps a statement, whatever else is removed: one that is no call or addition."""
     block = module.parent(line)
     if isinstance(block, cst.Module):
         return True
     for other in block.body if isinstance(block, cst.IndentedBlock) else ():
         small = other.body if isinstance(other, cst.SimpleStatementLine) else ()
-        if not small or any(not isinstance(item, (cst.Expr, cst.AugAssign)) for item in small):
+        if not small or any(item in staying or not isinstance(item, (cst.Expr, cst.AugAssign)) for item in small):
             return True
     return False

@@ -14,9 +14,11 @@ from musa_port.python import elements
 from musa_port.python.flow import added_element, flow
 from musa_port.python.literals import text_of
 from musa_port.python.module import Module
-from musa_port.python.words import UNKNOWN, is_decided, is_literal, word
+from musa_port.python.words import UNKNOWN, is_decided, is_literal, place, word
 
 RULE = "extension-flags"
+#: Libraries that look like the toolkit's own.
+_OF_TOOLKIT = re.compile(r"-l:?(?:lib)?(?:cu(?:da|blas|dnn|fft|rand|solver|sparse|tensor|file|pti)|nccl|nv)[\w.-]*")
 
 
 class Kind(NamedTuple):
@@ -52,6 +54,9 @@ def port(module: Module, value: cst.BaseExpression, kind: Kind, first: int = 0) 
             first = 0
         elif isinstance(part, cst.Call) and (text := _split_text(part)) is not None:
             port_text(module, text, kind)
+        elif not kind.host and module.code(part) != "None":
+            message = f"the flags of {module.code(part)[:60]} are not seen: they come from elsewhere"
+            module.report(part, RULE, message, severity=Severity.INFO, once=message)
     _port_added(module, added, kind)
 
 
@@ -70,14 +75,15 @@ def _port_added(module: Module, calls: list[cst.Call], kind: Kind) -> None:
     pairs = [(module.parent(call), node) for call in calls if (node := added_element(call)) is not None]
     pairs = [(statement, node) for statement, node in pairs if not is_decided(module, node)]
     can_go = all(isinstance(statement, cst.Expr) for statement, _ in pairs)
-    removed: set[int] = set()
-    for change in _decide(module, [node for _, node in pairs], kind, can_go):
+    changes = _decide(module, [node for _, node in pairs], kind, can_go)
+    removed = {change.position for change in changes if not change.new}
+    staying = [pair[0] for position, pair in enumerate(pairs) if position not in removed and pair[0] is not None]
+    for change in changes:
         statement, node = pairs[change.position]
         if change.new:
             _write(module, node, change)
         elif statement is not None:
-            removed.add(change.position)
-            elements.remove_statement(module, statement, RULE, change.confidence)
+            elements.remove_statement(module, statement, RULE, change.confidence, staying)
     for position, (_, node) in enumerate(pairs):
         if position not in removed and not is_literal(node):
             _port_choices(module, node, kind)
@@ -96,8 +102,7 @@ def port_text(module: Module, node: cst.SimpleString, kind: Kind, start: int = 0
         begin, end = matches[change.position].span()
         if not change.new and begin > 0:  # with the space before it
             begin = matches[change.position - 1].end() if change.position else begin
-        start_byte, end_byte = (text.start + len(text.value[:place].encode()) for place in (begin, end))
-        module.edit(start_byte, end_byte, " ".join(change.new), RULE, change.confidence, musa=False)
+        module.edit(*place(module, text, begin, end), " ".join(change.new), RULE, change.confidence, musa=False)
 
 
 def _split_text(call: cst.Call) -> cst.SimpleString | None:
@@ -129,14 +134,21 @@ def _port_run(module: Module, part: elements.Sequence, run: list[cst.BaseElement
             _write(module, nodes[change.position], change)
         else:
             gone.append(change)
-    if gone and len(gone) == len(part.elements) and (statement := _adding(module, part)) is not None:
-        elements.remove_statement(module, statement, RULE, gone[0].confidence)
-    elif gone:
-        elements.remove(module, part, [run[change.position] for change in gone], RULE, gone[0].confidence)
+    if gone:
+        _remove(module, part, [run[change.position] for change in gone], gone[0].confidence)
     removed = {change.position for change in gone}
     for index, node in enumerate(nodes):
         if index not in removed and not is_literal(node):
             _port_choices(module, node, kind)
+
+
+def _remove(module: Module, part: elements.Sequence, gone: list[cst.BaseElement], confidence: str) -> None:
+    """Remove elements, and what added them to a list when all of them go."""
+    is_all = len(gone) == len(part.elements)
+    if is_all and (statement := _adding(module, part)) is not None:
+        elements.remove_statement(module, statement, RULE, confidence)
+    elif not is_all or not elements.remove_operand(module, part, RULE, confidence):
+        elements.remove(module, part, gone, RULE, confidence)
 
 
 def _adding(module: Module, part: elements.Sequence) -> cst.CSTNode | None:
@@ -161,7 +173,7 @@ def _write(module: Module, node: cst.BaseExpression, change: Change) -> None:
     text = text_of(module, node)
     if text is not None and isinstance(node, cst.SimpleString):
         new = f"{node.quote}, {node.prefix}{node.quote}".join(change.new)
-        module.edit(text.start, text.start + len(text.value.encode()), new, RULE, change.confidence, musa=False)
+        module.edit(*place(module, text, 0), new, RULE, change.confidence, musa=False)
 
 
 # ---- deciding ---------------------------------------------------------------------------------------------------
@@ -185,18 +197,24 @@ def _decide_words(
     full = [kind.prefix + (f"{UNKNOWN}{index}" if text == UNKNOWN else text) for index, text in enumerate(words)]
     options = module.options
     changes: list[Change] = []
+    known: set[int] = set()
     for entry in flags.translate(full, options.arch, host=kind.host, rename_project_names=options.rename_project_names):
         span = slice(entry.start, entry.start + entry.count)
         plan = _plan(full[span], entry.new, literal[span], can_go)
         if entry.row is not None and list(entry.new) != full[span] and not module.draft.names.allowed(entry.row):
             plan = None
         _say(module, nodes[entry.start], full[span], entry, plan is not None)
+        known.update(range(span.start, span.stop))
         confidence = entry.row.confidence if entry.row else ""
         for index, new in enumerate(plan or [None] * entry.count, entry.start):
             if new is not None:
                 changes.append(Change(index, tuple(text.removeprefix(kind.prefix) for text in new), confidence))
             elif plan is None or new is None:
                 module.claim(nodes[index])
+    for index, text in enumerate(full):
+        if index not in known and _OF_TOOLKIT.fullmatch(text):
+            message = f"{text} is left: it is in no table"
+            module.report(nodes[index], RULE, message, name=text, once=message)
     return changes
 
 

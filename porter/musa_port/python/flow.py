@@ -336,6 +336,8 @@ class Flow:
                     yield from self._sequences(element.value, seen)
         elif isinstance(node, cst.Call):
             yield from self._sequences_of_call(node, seen)
+        elif (source := _selected_from(node)) is not None:
+            yield from self._sequences(source, seen)
         else:
             yield from self._sequences_at(node, seen)
 
@@ -451,6 +453,15 @@ def _branches(node: cst.BaseExpression) -> list[cst.BaseExpression] | None:
     if isinstance(node, cst.BooleanOperation):
         return [node.left, node.right]
     return [node.value] if isinstance(node, cst.NamedExpr) else None
+
+
+def _selected_from(node: cst.BaseExpression) -> cst.BaseExpression | None:
+    """`xs` of `[x for x in xs if ...]`."""
+    if not isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+        return None
+    target = node.for_in.target
+    is_same = isinstance(node.elt, cst.Name) and isinstance(target, cst.Name) and node.elt.value == target.value
+    return node.for_in.iter if is_same else None
 
 
 def _picked(node: cst.BaseExpression | None, index: int) -> cst.BaseExpression | None:

@@ -78,6 +78,6 @@ def _apply(module: Module, node: cst.SimpleString | cst.FormattedString, change:
 def _moved(module: Module, finding: Finding, lines: Lines, content: bytes, start: int) -> Finding:
     """A finding about the source, at its place in the file."""
     begin = lines.start(finding.line)
-    text = content[begin:].decode("utf-8", "replace")[: finding.column - 1]
-    line, column = module.draft.lines.position(start + begin + len(text.encode()))
+    text = content[begin:].decode("utf-8", "surrogateescape")[: finding.column - 1]
+    line, column = module.draft.lines.position(start + begin + len(text.encode("utf-8", "surrogateescape")))
     return finding._replace(line=line, column=column, source_line=module.draft.lines.text(line))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tokenize
+from functools import lru_cache
 
 import libcst as cst
 
-from musa_port.python.literals import plain, text_of
+from musa_port.python.literals import Text, plain, text_of
 from musa_port.python.module import Module
 
 #: Stands for what is known only at run time.
@@ -40,3 +43,17 @@ def is_decided(module: Module, node: cst.CSTNode) -> bool:
     text = text_of(module, node) if isinstance(node, cst.SimpleString) else None
     start = text.start if text is not None and text.value else module.span(node)[0]
     return module.is_claimed(node) or module.draft.is_claimed(start)
+
+
+def place(module: Module, text: Text, start: int, end: int | None = None) -> tuple[int, int]:
+    """The offsets in the file of the characters from `start` to `end` of a text."""
+    encoding = _encoding(module)
+    before, until = text.value[:start], text.value[:end]
+    return text.start + len(before.encode(encoding)), text.start + len(until.encode(encoding))
+
+
+@lru_cache(maxsize=1)
+def _encoding(module: Module) -> str:
+    """The encoding that the file declares; a byte-order mark stands before all texts."""
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(module.draft.data).readline)
+    return encoding.replace("utf-8-sig", "utf-8")

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from musa_port.build.cmake_file import CMakeFile, parse
-from musa_port.build.cmake_lexer import Kind, tokens
+from musa_port.build.cmake.file import CMakeFile, parse
+from musa_port.build.cmake.lexer import Kind, tokens
 from musa_port.draft import Draft
 
 CMAKE = shutil.which("cmake")

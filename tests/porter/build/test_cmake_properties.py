@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from musa_port import Options, port_sources
-from musa_port.build.cmake_lexer import Kind, tokens
+from musa_port.build.cmake.lexer import Kind, tokens
 
 WORDS = (
     "CUDA CUDAToolkit Torch NCCL a.cu src/b.cu *.cu host.cpp ${A} ${CUDA_FOUND} $ENV{CUDA_HOME} /usr/local/cuda/lib64 "

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from musa_port import Options, port_sources, rules
 from musa_port.api import port_tree
-from musa_port.build.make_lexer import Line, lines, words
+from musa_port.build.make.lexer import Line, lines, words
 from musa_port.model import Severity
 
 Check = Callable[..., Any]

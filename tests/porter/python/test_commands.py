@@ -20,23 +20,29 @@ HEAD = "import os, shutil, subprocess, shlex\nfrom pathlib import Path\n"
         ('subprocess.run(["nvcc"] + ["-G"])', 'subprocess.run(["mcc"] + ["-g"])'),
         ('c = ["nvcc"]\nc += ["-G"]\nsubprocess.run(c)', 'c = ["mcc"]\nc += ["-g"]\nsubprocess.run(c)'),
         ('c = ["nvcc"]\nc.append("-G")\nsubprocess.run(args=c)', 'c = ["mcc"]\nc.append("-g")\nsubprocess.run(args=c)'),
-        ('def run(c):\n    subprocess.run(c)\nrun(["nvcc", "-G"])', 'def run(c):\n    subprocess.run(c)\nrun(["mcc", "-g"])'),
+        (
+            'def run(c):\n    subprocess.run(c)\nrun(["nvcc", "-G"])',
+            'def run(c):\n    subprocess.run(c)\nrun(["mcc", "-g"])',
+        ),
         ('n = "nvcc"\nsubprocess.run([n, "-G"])', 'n = "mcc"\nsubprocess.run([n, "-g"])'),
         ('n = shutil.which("nvcc")\nsubprocess.run([n, "-G"])', 'n = shutil.which("mcc")\nsubprocess.run([n, "-G"])'),
         ('subprocess.run(["which", "nvcc"])', 'subprocess.run(["which", "mcc"])'),
-        ('subprocess.run([os.path.join(h, "bin", "nvcc"), "-G"])', 'subprocess.run([os.path.join(h, "bin", "mcc"), "-g"])'),
+        (
+            'subprocess.run([os.path.join(h, "bin", "nvcc"), "-G"])',
+            'subprocess.run([os.path.join(h, "bin", "mcc"), "-g"])',
+        ),
         ('subprocess.run([f"{h}/bin/nvcc", "-G"])', 'subprocess.run([f"{h}/bin/mcc", "-g"])'),
         ('subprocess.run([str(h / "bin" / "nvcc")])', 'subprocess.run([str(h / "bin" / "mcc")])'),
         ('subprocess.run("nvcc -G  -t0 -c x", shell=True)', 'subprocess.run("mcc -g -c x", shell=True)'),
         ('subprocess.run("nvcc -c csrc/a.cu -G", shell=True)', 'subprocess.run("mcc -c csrc/a.mu -g", shell=True)'),
         ('subprocess.run(["nvcc", "csrc/a.cu"])', 'subprocess.run(["mcc", "csrc/a.mu"])'),
         ('subprocess.run(shlex.split("nvcc -G"))', 'subprocess.run(shlex.split("mcc -g"))'),
-        ('os.system("cd x && nvcc -G \'a b\' | tee log")', 'os.system("cd x && mcc -G \'a b\' | tee log")'),
+        ("os.system(\"cd x && nvcc -G 'a b' | tee log\")", "os.system(\"cd x && mcc -G 'a b' | tee log\")"),
         ('os.system(f"nvcc -arch=sm_{n} {x}")', 'os.system(f"mcc -arch=sm_{n} {x}")'),
         ('os.popen("/usr/bin/nvcc")', 'os.popen("/usr/bin/mcc")'),
         ('os.execvp("nvcc", ["nvcc"])', 'os.execvp("mcc", ["nvcc"])'),
     ],
-)  # fmt: skip
+)
 def test_compiler(rewrites: Rewrites, before: str, after: str) -> None:
     tree = {"csrc/a.cu": ""}
     rewrites(f"{HEAD}{before}\n", f"{HEAD}{after}\n", findings=["P26 warning"], path="tool.py", tree=tree)
@@ -71,7 +77,7 @@ def test_others_stay(rewrites: Rewrites, text: str) -> None:
     ],
 )
 def test_tools_are_reported(rewrites: Rewrites, text: str) -> None:
-    rewrites(HEAD + text, findings=["P26 warning"])
+    rewrites(f"{HEAD}{text}# cuda\n", findings=["P26 warning"])
 
 
 def test_version(notices: Notices) -> None:

@@ -121,3 +121,11 @@ def test_a_name_that_is_one_of_two(rewrites: Rewrites) -> None:
         ["P15", "P16", "P17"],
         tree={"k.cu": ""},
     )
+
+
+def test_constants(rewrites: Rewrites) -> None:
+    rewrites(
+        f"{TORCH}CUDA_HOME, CUDNN_HOME\nx = CUDA_HOME, CUDNN_HOME is None\n",
+        f"{MUSA}MUSA_HOME, MUDNN_HOME as CUDNN_HOME\nx = MUSA_HOME, CUDNN_HOME is None\n",
+        ["P15"],
+    )

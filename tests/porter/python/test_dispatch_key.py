@@ -17,21 +17,29 @@ HEAD = "import torch\n"
     [
         ('torch.library.Library("n", "IMPL", "CUDA")', 'torch.library.Library("n", "IMPL", "PrivateUse1")'),
         ('x.impl("op", f, "AutogradCUDA")', 'x.impl("op", f, "AutogradPrivateUse1")'),
-        ('x.impl("op", f, "SparseCUDA" if s else "CUDA")', 'x.impl("op", f, "SparsePrivateUse1" if s else "PrivateUse1")'),
+        (
+            'x.impl("op", f, "SparseCUDA" if s else "CUDA")',
+            'x.impl("op", f, "SparsePrivateUse1" if s else "PrivateUse1")',
+        ),
         ('torch.library.impl("n::op", ("CPU", "CUDA"))', 'torch.library.impl("n::op", ("CPU", "PrivateUse1"))'),
         ('torch.library.impl("n::op", "cuda")', 'torch.library.impl("n::op", "musa")'),
         ('torch.library.impl("n::op", types="cuda")', 'torch.library.impl("n::op", types="musa")'),
         ('torch.library.register_kernel("n::op", "cuda", f)', 'torch.library.register_kernel("n::op", "musa", f)'),
-        ('torch.library.register_kernel("n::op", ["cuda", "cpu"])', 'torch.library.register_kernel("n::op", ["musa", "cpu"])'),
+        (
+            'torch.library.register_kernel("n::op", ["cuda", "cpu"])',
+            'torch.library.register_kernel("n::op", ["musa", "cpu"])',
+        ),
         ('op.register_kernel("cuda")', 'op.register_kernel("musa")'),
         ('torch.library.register_autocast("n::op", "cuda", t)', 'torch.library.register_autocast("n::op", "musa", t)'),
-        ('torch.library.custom_op("n::op", mutates_args=(), device_types="cuda")',
-         'torch.library.custom_op("n::op", mutates_args=(), device_types="musa")'),
+        (
+            'torch.library.custom_op("n::op", mutates_args=(), device_types="cuda")',
+            'torch.library.custom_op("n::op", mutates_args=(), device_types="musa")',
+        ),
         ('register(name="x", dispatch_key="CUDA")', 'register(name="x", dispatch_key="PrivateUse1")'),
         ('def f(dispatch_key: str = "CUDA"): ...', 'def f(dispatch_key: str = "PrivateUse1"): ...'),
         ('dispatch_key = "CUDA"', 'dispatch_key = "PrivateUse1"'),
     ],
-)  # fmt: skip
+)
 def test_keys(rewrites: Rewrites, before: str, after: str) -> None:
     rewrites(f"{HEAD}{before}\n", f"{HEAD}{after}\n", imported="any")
 
@@ -55,7 +63,8 @@ def test_files_without_torch_stay(rewrites: Rewrites) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["k = torch._C.DispatchKey.AutogradCUDA\n", 'torch._C._dispatch_has_kernel_for_dispatch_key("n::op", "CUDA")\n']
+    "text",
+    ["k = torch._C.DispatchKey.AutogradCUDA\n", 'torch._C._dispatch_has_kernel_for_dispatch_key("n::op", "CUDA")\n'],
 )
 def test_private_functions_are_reported(port: Port, text: str) -> None:
     result = port(HEAD + text)

@@ -60,6 +60,7 @@ def ported(text: str) -> str:
         ("['a'] + ['-t0', 'b']", "['a'] + ['b']"),
         ("['-G'] if x else ['-O0']", "['-g'] if x else ['-O0']"),
         ("['-G' if x else '-O0']", "['-g' if x else '-O0']"),
+        ("[x for x in ['-G'] if x]", "[x for x in ['-g'] if x]"),
         ("list(('-G',))", "list(('-g',))"),
         ("'-O3 -G  -t0 -DX'.split()", "'-O3 -g -DX'.split()"),
         ("['-Xptxas', opts, 'a']", "['a']"),
@@ -67,7 +68,7 @@ def ported(text: str) -> str:
         ("[f'--threads={n}', 'a']", "['a']"),
         ("[f'-DX={n}', '-G']", "[f'-DX={n}', '-g']"),
     ],
-)  # fmt: skip
+)
 def test_lists(rewrites: Rewrites, before: str, after: str) -> None:
     rewrites(HEAD + compiled(before), MUSA + ported(after), ["P15", "P16"])
 
@@ -85,7 +86,7 @@ LAYOUTS = {
     "two-on-a-line": ("[\n    '--threads', '4',\n    'a', '-t0',\n    'b',\n]", "[\n    'a',\n    'b',\n]"),
     "begins-on-the-line": ("['-t0',\n '-O3']", "[\n '-O3']"),
     "ends-on-the-line": ("['-O3',\n '-t0']", "['-O3',\n ]"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
@@ -119,7 +120,9 @@ def test_any_list(port: Port, seed: int) -> None:
     parts = []
     for index, word in enumerate(words):
         comma = "," if index + 1 < len(words) or random_.random() < 0.5 else ""
-        parts.append(random_.choice(["", " ", "\n    ", "  # before\n "]) + repr(word) + random_.choice(["", " "]) + comma)
+        parts.append(
+            random_.choice(["", " ", "\n    ", "  # before\n "]) + repr(word) + random_.choice(["", " "]) + comma
+        )
         parts.append(random_.choice(["", "", " ", "\n", "  # behind\n"]))
     before = HEAD + compiled("[" + "".join(parts) + "]")
     after = port(before).data.decode()
@@ -143,21 +146,31 @@ def comments(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("a = []\na.append('-G')\na += ['-t0']\na.extend(['-lineinfo'])\n", "a = []\na.append('-g')\na.extend(['-gline-tables-only'])\n"),
+        (
+            "a = []\na.append('-G')\na += ['-t0']\na.extend(['-lineinfo'])\n",
+            "a = []\na.append('-g')\na.extend(['-gline-tables-only'])\n",
+        ),
         ("a = ['-O3']\nif x:\n    a.append('-t0')\n", "a = ['-O3']\nif x:\n    pass\n"),
         ("a = ['-O3']\nif x:\n    y = 1\n    a.append('-t0')\n", "a = ['-O3']\nif x:\n    y = 1\n"),
+        ("a = []\nif x:\n    a.append('-Xcompiler')\n    a.append('-g')\n", "a = []\nif x:\n    a.append('-g')\n"),
+        ("a = []\nif x:\n    a += ['-t0']\n    a += ['-t0']\n", "a = []\nif x:\n    pass\n    pass\n"),
+        ("def f(b):\n    return b + ['-t0']\na = f([])\n", "def f(b):\n    return b\na = f([])\n"),
+        ("a = b + (['-t0'])\n", "a = b + ([])\n"),
         ("a = ['-O3']\nif x: a.append('-t0')\n", "a = ['-O3']\nif x: pass\n"),
         ("a = ['-O3']; a.append('-t0'); y = 1\n", "a = ['-O3']; pass; y = 1\n"),
         ("a = ['-O3']\na.append('-t0')  # why\n", "a = ['-O3']\n# why\n"),
         ("a = []\na.append('-Xptxas')\na.append('-v')\n", "a = []\n"),
         ("a = []\na.insert(0, '-G')\n", "a = []\na.insert(0, '-g')\n"),
         ("def f():\n    b = ['-G']\n    return b\na = f()\n", "def f():\n    b = ['-g']\n    return b\na = f()\n"),
-        ("def f(x):\n    return ['-G'] + x\na = f(['-lineinfo'])\n", "def f(x):\n    return ['-g'] + x\na = f(['-gline-tables-only'])\n"),
+        (
+            "def f(x):\n    return ['-G'] + x\na = f(['-lineinfo'])\n",
+            "def f(x):\n    return ['-g'] + x\na = f(['-gline-tables-only'])\n",
+        ),
         ("b = ['-G']\na = b\n", "b = ['-g']\na = b\n"),
         ("b = '-G'\na = ['-O3', b]\n", "b = '-g'\na = ['-O3', b]\n"),
         ("class A:\n    b = ['-G']\na = A.b\n", "class A:\n    b = ['-g']\na = A.b\n"),
     ],
-)  # fmt: skip
+)
 def test_lists_that_flow(rewrites: Rewrites, before: str, after: str) -> None:
     rewrites(HEAD + before + compiled("a"), MUSA + after + ported("a"))
 
@@ -173,7 +186,10 @@ def test_lists_of_other_scopes_stay(rewrites: Rewrites) -> None:
     [
         ("a = {'cxx': ['-G'], 'nvcc': ['-G']}\n", "a = {'cxx': ['-G'], 'mcc': ['-g']}\n"),
         ("a = dict(cxx=[], nvcc=['-G'])\n", "a = dict(cxx=[], mcc=['-g'])\n"),
-        ("a = {}\na['nvcc'] = ['-G']\na['nvcc'] += ['-lineinfo']\n", "a = {}\na['mcc'] = ['-g']\na['mcc'] += ['-gline-tables-only']\n"),
+        (
+            "a = {}\na['nvcc'] = ['-G']\na['nvcc'] += ['-lineinfo']\n",
+            "a = {}\na['mcc'] = ['-g']\na['mcc'] += ['-gline-tables-only']\n",
+        ),
         ("a = {'nvcc': []}\na['nvcc'].append('-G')\n", "a = {'mcc': []}\na['mcc'].append('-g')\n"),
         ("b = {'nvcc': ['-G']}\na = {'cxx': [], **b}\n", "b = {'mcc': ['-g']}\na = {'cxx': [], **b}\n"),
         ("a = {'cxx': []}\na.update({'nvcc': ['-G']})\n", "a = {'cxx': []}\na.update({'mcc': ['-g']})\n"),
@@ -181,7 +197,7 @@ def test_lists_of_other_scopes_stay(rewrites: Rewrites) -> None:
         ("a = {'nvcc': []} if x else {'cxx': []}\n", "a = {'mcc': []} if x else {'cxx': []}\n"),
         ("a = {'nvcc_dlink': ['-O3']}\n", "a = {'mcc_dlink': ['-O3']}\n"),
     ],
-)  # fmt: skip
+)
 def test_dictionaries(rewrites: Rewrites, before: str, after: str) -> None:
     end = "Extension('m', [], extra_compile_args=a)\n"
     rewrites(f"{HEAD}{before}CUDA{end}", f"{MUSA}{after}MUSA{end}", ["P15", "P16"])
@@ -204,12 +220,16 @@ def test_extensions_in_a_build_command(rewrites: Rewrites) -> None:
         ("extra_link_args=['-lcublas', '-Wl,-z']", "extra_link_args=['-lmublas', '-Wl,-z']"),
         ("library_dirs=['/usr/local/cuda/lib64', x]", "library_dirs=['/usr/local/musa/lib', x]"),
         ("include_dirs=['/usr/local/cuda/include', 'cuda']", "include_dirs=['/usr/local/musa/include', 'cuda']"),
-        ("define_macros=[('__CUDA_NO_HALF_OPERATORS__', None), ('A', '1')]",
-         "define_macros=[('__MUSA_NO_HALF_OPERATORS__', None), ('A', '1')]"),
-        ("extra_compile_args={'cxx': ['-D__CUDA_NO_HALF_OPERATORS__', '-G']}",
-         "extra_compile_args={'cxx': ['-D__MUSA_NO_HALF_OPERATORS__', '-G']}"),
+        (
+            "define_macros=[('__CUDA_NO_HALF_OPERATORS__', None), ('A', '1')]",
+            "define_macros=[('__MUSA_NO_HALF_OPERATORS__', None), ('A', '1')]",
+        ),
+        (
+            "extra_compile_args={'cxx': ['-D__CUDA_NO_HALF_OPERATORS__', '-G']}",
+            "extra_compile_args={'cxx': ['-D__MUSA_NO_HALF_OPERATORS__', '-G']}",
+        ),
     ],
-)  # fmt: skip
+)
 def test_libraries_macros_and_folders(rewrites: Rewrites, before: str, after: str) -> None:
     rewrites(f"{HEAD}CUDAExtension('m', [], {before})\n", f"{MUSA}MUSAExtension('m', [], {after})\n", ["P15", "P16"])
 
@@ -237,6 +257,12 @@ def test_libraries_of_host_extensions(rewrites: Rewrites) -> None:
 def test_findings(port: Port, text: str, severity: str) -> None:
     result = port(HEAD + compiled(text))
     assert severity in {finding.severity.value for finding in result.findings if finding.rule == "P16"}
+
+
+@pytest.mark.parametrize("text", ["flags()", "config.flags", "['-O3'] + flags", "(lambda: ['-G'])()"])
+def test_flags_from_elsewhere_are_noticed(port: Port, text: str) -> None:
+    result = port(HEAD + "from config import flags\n" + compiled(text))
+    assert "P16" in {finding.rule for finding in result.findings}
 
 
 def test_a_list_where_a_dictionary_is_needed(notices: Notices) -> None:

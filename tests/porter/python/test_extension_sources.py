@@ -30,9 +30,7 @@ MUSA = "from torch_musa.utils.musa_extension import MUSAExtension\n"
 )
 def test_sources(rewrites: Rewrites, source: str) -> None:
     before, after = (f"('m', sources={text})\n" for text in (source, source.replace(".cu", ".mu")))
-    rewrites(
-        f"{HEAD}CUDAExtension{before}", f"{MUSA}MUSAExtension{after}", ["P15", "P17"], path="setup.py", tree=TREE
-    )
+    rewrites(f"{HEAD}CUDAExtension{before}", f"{MUSA}MUSAExtension{after}", ["P15", "P17"], path="setup.py", tree=TREE)
 
 
 @pytest.mark.parametrize(

@@ -20,18 +20,18 @@ HEAD = "import os, copy, subprocess\nfrom unittest import mock\n"
         'env = {**os.environ, "CUDA_HOME": x}\n',
         'env = os.environ | {"CUDA_HOME": x}\n',
         'env = copy.deepcopy(os.environ)\nenv.setdefault("CUDA_HOME", x)\n',
-        'env = dict(os.environ, CUDA_HOME=x)\n',
+        "env = dict(os.environ, CUDA_HOME=x)\n",
         'os.environ.update({"CUDA_HOME": x}, CUDA_PATH=y)\n',
         'new = {"CUDA_HOME": x}\nos.environ.update(new)\n',
         'os.environ |= {"CUDA_HOME": x}\n',
         'with mock.patch.dict(os.environ, {"CUDA_HOME": x}): pass\n',
         'with mock.patch.dict("os.environ", {"CUDA_HOME": x}): pass\n',
-        'with mock.patch.dict(os.environ, CUDA_HOME=x): pass\n',
+        "with mock.patch.dict(os.environ, CUDA_HOME=x): pass\n",
         '@mock.patch.dict(os.environ, {"CUDA_HOME": "1"})\ndef test(): ...\n',
         'env = {"CUDA_HOME": x}\nsubprocess.run(c, env=env)\n',
         'env = {}\nenv["CUDA_HOME"] = x\nsubprocess.run(c, env=env)\n',
         'def f(x):\n    return {"CUDA_HOME": x}\nsubprocess.run(c, env=f(1))\n',
-        'class A:\n    def __init__(self):\n        self.env = os.environ.copy()\n'
+        "class A:\n    def __init__(self):\n        self.env = os.environ.copy()\n"
         '    def f(self):\n        self.env["CUDA_HOME"] = 1\n',
         'def f():\n    e = os.environ\n    return e["CUDA_HOME"]\n',
         'def f(env):\n    env["CUDA_HOME"] = 1\n',
@@ -42,7 +42,7 @@ HEAD = "import os, copy, subprocess\nfrom unittest import mock\n"
         'def test(monkeypatch):\n    monkeypatch.delenv("CUDA_HOME", raising=False)\n',
         'if "CUDA_HOME" in os.environ.keys(): pass\n',
     ],
-)  # fmt: skip
+)
 def test_places(rewrites: Rewrites, text: str) -> None:
     after = text.replace("CUDA_HOME", "MUSA_HOME").replace("CUDA_PATH", "MUSA_PATH")
     rewrites(HEAD + text, HEAD + after, ["P18"])
@@ -55,7 +55,7 @@ def test_places(rewrites: Rewrites, text: str) -> None:
         'env = {}\nenv["CUDA_HOME"] = 1\n',
         'def f(settings):\n    settings["CUDA_HOME"] = 1\n',
         'settings = load()\nsettings["CUDA_HOME"] = 1\nsettings.get("CUDA_HOME")\n',
-        'f(CUDA_HOME=1)\ndict(CUDA_HOME=1)\nx.update(CUDA_HOME=1)\n',
+        "f(CUDA_HOME=1)\ndict(CUDA_HOME=1)\nx.update(CUDA_HOME=1)\n",
         'os.environ["HOME"] = "CUDA_HOME"\n',
         'x = [k for k in os.environ if k != "CUDA_HOME"]\n',
         'mock.patch.dict(x, {"CUDA_HOME": 1})\n',
@@ -81,15 +81,19 @@ def test_a_file_that_knows_both_names(port: Port) -> None:
     ("before", "after"),
     [
         ('os.environ["CUDA_HOME"] = "/usr/local/cuda"', 'os.environ["MUSA_HOME"] = "/usr/local/musa"'),
-        ('os.environ.setdefault("CUDA_PATH", "/usr/local/cuda")', 'os.environ.setdefault("MUSA_PATH", "/usr/local/musa")'),
+        (
+            'os.environ.setdefault("CUDA_PATH", "/usr/local/cuda")',
+            'os.environ.setdefault("MUSA_PATH", "/usr/local/musa")',
+        ),
         ('os.environ["CUDA_HOME"] = "/usr/local/cuda-12.1"', 'os.environ["MUSA_HOME"] = "/usr/local/cuda-12.1"'),
         ('os.environ["TORCH_CUDA_ARCH_LIST"] = "8.0;9.0"', 'os.environ["TORCH_MUSA_ARCH_LIST"] = "2.2;3.1"'),
         ('os.environ["TORCH_CUDA_ARCH_LIST"] = "8.0 8.6 9.0a+PTX"', 'os.environ["TORCH_MUSA_ARCH_LIST"] = "2.2 3.1"'),
+        ('x = os.getenv("TORCH_CUDA_ARCH_LIST", "9.0")', 'x = os.getenv("TORCH_MUSA_ARCH_LIST", "3.1")'),
         ('os.environ["TORCH_CUDA_ARCH_LIST"] = "Hopper"', 'os.environ["TORCH_MUSA_ARCH_LIST"] = "Hopper"'),
         ('os.environ["TORCH_CUDA_ARCH_LIST"] = ""', 'os.environ["TORCH_MUSA_ARCH_LIST"] = ""'),
         ('os.environ["CUDA_VISIBLE_DEVICES"] = "cuda:0"', 'os.environ["MUSA_VISIBLE_DEVICES"] = "cuda:0"'),
     ],
-)  # fmt: skip
+)
 def test_values(rewrites: Rewrites, before: str, after: str) -> None:
     """A value changes only where a table holds what it becomes."""
     rewrites(f"import os\n{before}\n", f"import os\n{after}\n", ["P18"])
@@ -97,7 +101,10 @@ def test_values(rewrites: Rewrites, before: str, after: str) -> None:
 
 def test_values_that_are_not_known_are_noticed(notices: Notices) -> None:
     text = 'import os\nos.environ["TORCH_CUDA_ARCH_LIST"] = \\\n    f"{major}.{minor}"\n'
-    notices(text, "f\"{major}")
+    notices(text, 'f"{major}')
+    text = 'import os\nif (\n    os.environ["TORCH_CUDA_ARCH_LIST"].strip() != "9.0"\n): pass\n'
+    messages = [finding.message for finding in notices(text, "TORCH").findings]
+    assert any("compared" in message for message in messages)
 
 
 def test_options(port: Port) -> None:

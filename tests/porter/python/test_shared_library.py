@@ -14,28 +14,49 @@ if TYPE_CHECKING:
     ("before", "after"),
     [
         ('ctypes.CDLL("libcuda.so.1")', 'ctypes.CDLL("libmusa.so.1")'),
-        ('ctypes.CDLL("libcudart.so.12", mode=ctypes.RTLD_GLOBAL)', 'ctypes.CDLL("libmusart.so.5", mode=ctypes.RTLD_GLOBAL)'),
+        (
+            'ctypes.CDLL("libcudart.so.12", mode=ctypes.RTLD_GLOBAL)',
+            'ctypes.CDLL("libmusart.so.5", mode=ctypes.RTLD_GLOBAL)',
+        ),
         ('ctypes.PyDLL(name="libcudart.so")', 'ctypes.PyDLL(name="libmusart.so")'),
-        ('for n in ("libcuda.so", "libcuda.so.1"):\n    ctypes.CDLL(n)', 'for n in ("libmusa.so", "libmusa.so.1"):\n    ctypes.CDLL(n)'),
+        (
+            'for n in ("libcuda.so", "libcuda.so.1"):\n    ctypes.CDLL(n)',
+            'for n in ("libmusa.so", "libmusa.so.1"):\n    ctypes.CDLL(n)',
+        ),
         ('n = "libnccl.so.2"\nx = ctypes.CDLL(n)', 'n = "libmccl.so.2"\nx = ctypes.CDLL(n)'),
         ('ctypes.CDLL(os.environ.get("LIB", "libcuda.so"))', 'ctypes.CDLL(os.environ.get("LIB", "libmusa.so"))'),
-        ('def load(name):\n    return ctypes.CDLL(name)\nload("libcuda.so")', 'def load(name):\n    return ctypes.CDLL(name)\nload("libmusa.so")'),
-        ('ctypes.CDLL(util.find_library("cuda") or "libcuda.so")', 'ctypes.CDLL(util.find_library("musa") or "libmusa.so")'),
-        ('for n, f in (("libcuda.so", 1), ("libm.so", 2)):\n    ctypes.CDLL(n)', 'for n, f in (("libmusa.so", 1), ("libm.so", 2)):\n    ctypes.CDLL(n)'),
-        ('def find(n):\n    return maps()[n]\np = find("libcudart")\nctypes.CDLL(p)', 'def find(n):\n    return maps()[n]\np = find("libmusart")\nctypes.CDLL(p)'),
+        (
+            'def load(name):\n    return ctypes.CDLL(name)\nload("libcuda.so")',
+            'def load(name):\n    return ctypes.CDLL(name)\nload("libmusa.so")',
+        ),
+        (
+            'ctypes.CDLL(util.find_library("cuda") or "libcuda.so")',
+            'ctypes.CDLL(util.find_library("musa") or "libmusa.so")',
+        ),
+        (
+            'for n, f in (("libcuda.so", 1), ("libm.so", 2)):\n    ctypes.CDLL(n)',
+            'for n, f in (("libmusa.so", 1), ("libm.so", 2)):\n    ctypes.CDLL(n)',
+        ),
+        (
+            'def find(n):\n    return maps()[n]\np = find("libcudart")\nctypes.CDLL(p)',
+            'def find(n):\n    return maps()[n]\np = find("libmusart")\nctypes.CDLL(p)',
+        ),
     ],
-)  # fmt: skip
+)
 def test_names(rewrites: Rewrites, before: str, after: str) -> None:
     head = "import ctypes, os\nfrom ctypes import util\n"
     rewrites(f"{head}{before}\n", f"{head}{after}\n", ["P19"])
 
 
 def test_foreign_function_interface(rewrites: Rewrites) -> None:
-    rewrites(
-        'import cffi\nffi = cffi.FFI()\nffi.cdef("int cudaFree(void*);")\nlib = ffi.dlopen("libcudart.so")\nlib.cudaFree(p)\n',
-        'import cffi\nffi = cffi.FFI()\nffi.cdef("int musaFree(void*);")\nlib = ffi.dlopen("libmusart.so")\nlib.musaFree(p)\n',
-        ["P19", "P20", "P25"],
-    )
+    text = """\
+import cffi
+ffi = cffi.FFI()
+ffi.cdef("int cudaFree(void*);")
+lib = ffi.dlopen("libcudart.so")
+lib.cudaFree(p)
+"""
+    rewrites(text, text.replace("cudaFree", "musaFree").replace("cudart", "musart"), ["P19", "P20", "P25"])
 
 
 @pytest.mark.parametrize(

@@ -93,23 +93,37 @@ def test_findings_stand_at_their_place(port: Port) -> None:
     [
         ("S = 'cudaFree(p);'\nload_inline('m', '', S)\n", "S = 'musaFree(p);'\nload_inline('m', '', S)\n"),
         ("load_inline('m', ['cudaFree(p);'], [])\n", "load_inline('m', ['musaFree(p);'], [])\n"),
-        ("S = ['cudaFree(p);']\nS.append('cudaFree(q);')\nload_inline('m', '', S)\n",
-         "S = ['musaFree(p);']\nS.append('musaFree(q);')\nload_inline('m', '', S)\n"),
+        (
+            "S = ['cudaFree(p);']\nS.append('cudaFree(q);')\nload_inline('m', '', S)\n",
+            "S = ['musaFree(p);']\nS.append('musaFree(q);')\nload_inline('m', '', S)\n",
+        ),
         ("load_inline('m', '', 'cudaFree(%s);' % p)\n", "load_inline('m', '', 'musaFree(%s);' % p)\n"),
         ("load_inline('m', '', 'cudaFree({});'.format(p))\n", "load_inline('m', '', 'musaFree({});'.format(p))\n"),
         ("load_inline('m', '', f'cudaFree({p}); {{}}')\n", "load_inline('m', '', f'musaFree({p}); {{}}')\n"),
-        ("load_inline('m', '', f'{cudaFree}cudaFree {p!r:>{w}}')\n", "load_inline('m', '', f'{cudaFree}cudaFree {p!r:>{w}}')\n"),
+        (
+            "load_inline('m', '', f'{cudaFree}cudaFree {p!r:>{w}}')\n",
+            "load_inline('m', '', f'{cudaFree}cudaFree {p!r:>{w}}')\n",
+        ),
         ("load_inline('m', '', A + 'cudaFree(p);' + B)\n", "load_inline('m', '', A + 'musaFree(p);' + B)\n"),
         ("load_inline('m', '', T.replace('a', 'cudaFree'))\n", "load_inline('m', '', T.replace('a', 'cudaFree'))\n"),
-        ("T = '''cudaFree(p);'''\nload_inline('m', '', T.replace('p', 'q'))\n",
-         "T = '''musaFree(p);'''\nload_inline('m', '', T.replace('p', 'q'))\n"),
-        ("def s():\n    return 'cudaFree(p);'\nload_inline('m', '', s())\n",
-         "def s():\n    return 'musaFree(p);'\nload_inline('m', '', s())\n"),
-        ("load_inline('m', '', 'cudaFree(p);' 'cudaFree(q);')\n", "load_inline('m', '', 'musaFree(p);' 'musaFree(q);')\n"),
-        ("load_inline('m', '', 'cudaFree(p);' if x else 'cudaFree(q);')\n",
-         "load_inline('m', '', 'musaFree(p);' if x else 'musaFree(q);')\n"),
+        (
+            "T = '''cudaFree(p);'''\nload_inline('m', '', T.replace('p', 'q'))\n",
+            "T = '''musaFree(p);'''\nload_inline('m', '', T.replace('p', 'q'))\n",
+        ),
+        (
+            "def s():\n    return 'cudaFree(p);'\nload_inline('m', '', s())\n",
+            "def s():\n    return 'musaFree(p);'\nload_inline('m', '', s())\n",
+        ),
+        (
+            "load_inline('m', '', 'cudaFree(p);' 'cudaFree(q);')\n",
+            "load_inline('m', '', 'musaFree(p);' 'musaFree(q);')\n",
+        ),
+        (
+            "load_inline('m', '', 'cudaFree(p);' if x else 'cudaFree(q);')\n",
+            "load_inline('m', '', 'musaFree(p);' if x else 'musaFree(q);')\n",
+        ),
     ],
-)  # fmt: skip
+)
 def test_ways(rewrites: Rewrites, before: str, after: str) -> None:
     rewrites(HEAD + before, HEAD.replace("torch.utils.cpp", "torch_musa.utils.musa") + after)
 
@@ -127,7 +141,6 @@ def test_other_compilers(port: Port, call: str) -> None:
     """The first argument, and nothing else of the call."""
     result = port(call).data.decode()
     assert call.replace("'cudaFree(p);'", "'musaFree(p);'").split("\n")[1] in result
-    assert "error" in {finding.severity.value for finding in port(call).findings}
 
 
 @pytest.mark.parametrize(
@@ -135,7 +148,7 @@ def test_other_compilers(port: Port, call: str) -> None:
     [
         "S = 'cudaFree(p);'\nprint(S)\n",
         "f('cudaFree(p);')\nf(code='cudaFree(p);')\n",
-        "from mylib import RawKernel, load_inline\nRawKernel('cudaFree(p);')\nload_inline(cuda_sources='cudaFree(p);')\n",
+        "from mylib import RawKernel as K, load_inline\nK('cudaFree(p);')\nload_inline(cuda_sources='cudaFree(p);')\n",
         "def f():\n    '''cudaFree(p);'''\n",
     ],
 )

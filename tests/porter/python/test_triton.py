@@ -25,7 +25,7 @@ def test_one_finding_for_each_function(port: Port) -> None:
     )
     result = port(text)
     assert result.data.decode() == text
-    assert said(result) == [(4, "warning"), (9, "warning")]
+    assert said(result) == [(4, "warning"), (10, "warning")]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,9 @@ def test_target(rewrites: Rewrites, before: str, after: str) -> None:
     rewrites(f"{head}{before}\n", f"{head}{after}\n", ["P24"], ["P24 warning"])
 
 
-@pytest.mark.parametrize("call", ['GPUTarget("cuda", arch, 32)', 'GPUTarget("cuda", 100, 32)', 'GPUTarget("cuda", 80, w)'])
+@pytest.mark.parametrize(
+    "call", ['GPUTarget("cuda", arch, 32)', 'GPUTarget("cuda", 100, 32)', 'GPUTarget("cuda", 80, w)']
+)
 def test_targets_that_are_not_known(rewrites: Rewrites, call: str) -> None:
     rewrites(f"from triton.backends.compiler import GPUTarget\n{call}\n", findings=["P24 error"])
 

@@ -13,12 +13,12 @@ from musa_port.model import Severity
 from musa_port.python import flag_lists
 from musa_port.python.flow import flow
 from musa_port.python.joined import last, name_of
-from musa_port.python.literals import is_docstring, plain, text_of
+from musa_port.python.literals import Text, is_docstring, plain, text_of
 from musa_port.python.messages import is_message
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.python.rules.extension_sources import port_literal
-from musa_port.python.words import UNKNOWN, is_decided, word
+from musa_port.python.words import UNKNOWN, is_decided, place, word
 from musa_port.rules import Rule, register
 
 PROGRAM = register(
@@ -114,7 +114,7 @@ def _rename(module: Module, node: cst.BaseExpression) -> None:
     """The word at the end of a literal."""
     final = node.parts[-1] if isinstance(node, cst.FormattedString) else node
     text = text_of(module, final) if isinstance(final, cst.SimpleString) else None
-    end = module.span(final)[1] if text is None else text.start + len(text.value.encode())
+    end = module.span(final)[1] if text is None else place(module, text, 0)[1]
     _edit(module, node, end - len("nvcc"), end)
     module.claim(node)
 
@@ -162,14 +162,14 @@ def _texts(node: cst.BaseExpression) -> Iterator[cst.SimpleString | cst.Formatte
 
 def _port_text(module: Module, node: cst.SimpleString | cst.FormattedStringText) -> None:
     if isinstance(node, cst.SimpleString):
-        text = text_of(module, node)
-        value, start = (text.value, text.start) if text is not None else ("", 0)
+        text = text_of(module, node) or Text("", 0)
     else:
-        value, start = node.value, module.span(node)[0]
+        text = Text(node.value, module.span(node)[0])
+    value = text.value
     owner = node if isinstance(node, cst.SimpleString) else module.parent(node)
     assert isinstance(owner, (cst.SimpleString, cst.FormattedString))
     for match in re.finditer(_SHELL_WORD.format("[\\w-]+"), value):
-        begin, end = (start + len(value[:position].encode()) for position in match.span(1))
+        begin, end = place(module, text, *match.span(1))
         if match.group(1) == "nvcc":
             _edit(module, owner, begin, end)
         elif flags.tool(match.group(1)) is not None:
@@ -197,8 +197,7 @@ def _port_sources(module: Module, node: cst.SimpleString, value: str) -> None:
     for match in re.finditer(r"\S+", value) if text is not None else ():
         new = renames.new_name(module.draft.index, module.draft.path, match.group())
         if text is not None and new is not None and new != match.group():
-            begin, end = (text.start + len(value[:position].encode()) for position in match.span())
-            module.edit(begin, end, new, "extension-sources", musa=False)
+            module.edit(*place(module, text, *match.span()), new, "extension-sources", musa=False)
 
 
 # ---- what is left -----------------------------------------------------------------------------------------------

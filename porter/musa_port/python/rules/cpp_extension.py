@@ -14,6 +14,7 @@ from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.python.rules.name import spelling
 from musa_port.python.tree import dotted
+from musa_port.python.words import place
 from musa_port.rules import Rule, register
 
 EXTENSION = register(
@@ -114,7 +115,7 @@ def rename_key(module: Module, key: cst.CSTNode, new: str, rule: str, confidence
     if isinstance(key, cst.Name):
         module.replace(key, new, rule, confidence, musa=False)
     elif (text := text_of(module, key)) is not None:
-        module.edit(text.start, text.start + len(text.value), new, rule, confidence, musa=False)
+        module.edit(*place(module, text, 0), new, rule, confidence, musa=False)
 
 
 @visit(cst.Call, order=15)

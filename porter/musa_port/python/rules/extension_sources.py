@@ -14,7 +14,7 @@ from musa_port.python.literals import is_docstring, plain, text_of
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.python.tree import dotted, walk
-from musa_port.python.words import is_decided
+from musa_port.python.words import is_decided, place
 from musa_port.rules import Rule, register
 
 SOURCES = register(
@@ -150,7 +150,7 @@ def port_literal(module: Module, node: cst.SimpleString | cst.FormattedString, *
 def _edit_suffix(module: Module, node: cst.SimpleString | cst.FormattedString, suffix: str, new: str) -> None:
     last = node.parts[-1] if isinstance(node, cst.FormattedString) else node
     text = text_of(module, node) if last is node else None
-    end = module.span(last)[1] if text is None else text.start + len(text.value.encode())
+    end = module.span(last)[1] if text is None else place(module, text, 0)[1]
     module.edit(end - len(suffix), end, new, "extension-sources", musa=False)
     module.claim(node)
 

@@ -20,7 +20,7 @@ from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.python.rules.cpp_extension import rename_key
 from musa_port.python.tree import dotted
-from musa_port.python.words import is_decided
+from musa_port.python.words import is_decided, place
 from musa_port.rules import Rule, register
 
 ENVIRONMENT = register(
@@ -55,6 +55,7 @@ def port_item(module: Module, node: cst.Subscript) -> None:
     index = node.slice[0].slice if len(node.slice) == 1 else None
     if isinstance(index, cst.Index) and _may_name(module, index.value) and _is_environment(module, node.value):
         _port_names(module, index.value, _assigned_value(module, node))
+        _report_comparison(module, node, index.value)
 
 
 def _assigned_value(module: Module, node: cst.Subscript) -> cst.BaseExpression | None:
@@ -70,7 +71,10 @@ def port_call(module: Module, node: cst.Call) -> None:
     first = next((arg.value for arg in node.args[:1] if arg.keyword is None or arg.keyword.value == "key"), None)
     if first is not None and _may_name(module, first) and _names_variable(module, node, name):
         second = node.args[1].value if len(node.args) > 1 else None
-        _port_names(module, first, second if name in ("setdefault", "putenv", "setenv", "__setitem__") else None)
+        is_default = plain(first) == _ARCHITECTURES
+        is_set = name in ("setdefault", "putenv", "setenv", "__setitem__")
+        _port_names(module, first, second if is_set or is_default else None)
+        _report_comparison(module, node, first)
     if not _mentions_variable(module):
         return
     for mapping in _mappings(module, node, name):
@@ -78,6 +82,13 @@ def port_call(module: Module, node: cst.Call) -> None:
             _port_entry(module, entry)
     if name == "update" or name == "dict":
         _port_keywords(module, node, name)
+
+
+def _report_comparison(module: Module, node: cst.CSTNode, name: cst.BaseExpression) -> None:
+    """`os.environ["TORCH_CUDA_ARCH_LIST"] != "9.0"`."""
+    if plain(name) == _ARCHITECTURES and module.enclosing(node, cst.Comparison) is not None:
+        message = "the architectures are compared with a text: MUSA counts 2.2 and 3.1 where CUDA counts 8.0 and 9.0"
+        module.report(node, "process-environment", message, name=_ARCHITECTURES)
 
 
 def _names_variable(module: Module, node: cst.Call, name: str) -> bool:
@@ -281,12 +292,19 @@ def _port_architectures(module: Module, value: cst.BaseExpression) -> None:
         text = text_of(module, literal) if isinstance(literal, cst.SimpleString) else None
         new = flags.architecture_text(text.value) if text is not None and text.value else None
         if text is not None and new is not None:
-            module.edit(text.start, text.start + len(text.value), new, "process-environment", musa=False)
+            module.edit(*place(module, text, 0), new, "process-environment", musa=False)
             message = f"the architectures {text.value} became {new}"
             module.report(literal, "process-environment", message, new=new, name=_ARCHITECTURES)
-        elif text is None or text.value:
+        elif (text is None or text.value) and not _reads_architectures(literal):
             message = "the architectures are left: MUSA counts 2.2 and 3.1 where CUDA counts 8.0 and 9.0"
             module.report(literal, "process-environment", message, name=_ARCHITECTURES)
+
+
+def _reads_architectures(node: cst.BaseExpression) -> bool:
+    """`os.getenv("TORCH_CUDA_ARCH_LIST", ...)`, whose default changes by itself, and `None`."""
+    if isinstance(node, cst.Call) and node.args:
+        return plain(node.args[0].value) == _ARCHITECTURES
+    return isinstance(node, cst.Name) and node.value == "None"
 
 
 # ---- what is left -----------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from musa_port.python.literals import is_docstring, plain, text_of
 from musa_port.python.messages import is_message
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
-from musa_port.python.words import UNKNOWN, is_decided, word
+from musa_port.python.words import UNKNOWN, is_decided, place, word
 from musa_port.rules import Rule, register
 
 LIBRARY = register(
@@ -111,7 +111,7 @@ def _rename(module: Module, node: cst.SimpleString, row: Row, new: str) -> None:
         module.claim(node)
         module.report(node, "ctypes-library", f"{text.value} is left: {row.confidence} confidence", name=row.cuda)
     else:
-        module.edit(text.start, text.start + len(text.value), new, "ctypes-library", row.confidence, musa=False)
+        module.edit(*place(module, text, 0), new, "ctypes-library", row.confidence, musa=False)
         module.draft.use(row.cuda, row.confidence)
         if row.note or row.flag:
             message = f"{text.value} became {new}{note}"

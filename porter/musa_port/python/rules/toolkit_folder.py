@@ -15,7 +15,7 @@ from musa_port.python.literals import Text, is_docstring, text_of
 from musa_port.python.messages import is_message
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
-from musa_port.python.words import is_decided
+from musa_port.python.words import is_decided, place
 from musa_port.rules import Rule, register
 
 FOLDER = register(
@@ -98,7 +98,7 @@ def _port_steps(module: Module, node: cst.CSTNode, text: Text) -> None:
         found = _target(module, name)
         if found is None or not module.draft.names.allowed(found[1]):
             continue
-        begin = text.start + len(text.value[:start].encode())
+        begin, _ = place(module, text, start)
         if module.draft.is_claimed(begin):
             continue
         new, row = found

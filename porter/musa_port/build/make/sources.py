@@ -6,8 +6,8 @@ import posixpath
 import re
 
 from musa_port import renames
-from musa_port.build.make_file import MakeFile
-from musa_port.build.make_lexer import Line
+from musa_port.build.make.file import MakeFile
+from musa_port.build.make.lexer import Line
 from musa_port.model import Severity
 from musa_port.options import RENAMED
 from musa_port.rules import Rule, register

@@ -6,7 +6,7 @@ import re
 
 from musa_port import flags
 from musa_port.build import toolkit_paths
-from musa_port.build.cmake_file import Argument, CMakeFile, Command
+from musa_port.build.cmake.file import Argument, CMakeFile, Command
 from musa_port.model import Severity
 from musa_port.rules import Rule, register
 

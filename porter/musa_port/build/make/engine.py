@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from musa_port import languages
-from musa_port.build import make_compiler, make_names, make_sources, regions
-from musa_port.build.make_file import MakeFile
-from musa_port.build.make_lexer import Line
+from musa_port.build import regions, traces
+from musa_port.build.make import compiler, names, sources
+from musa_port.build.make.file import MakeFile
+from musa_port.build.make.lexer import Line
 from musa_port.draft import Draft
 from musa_port.model import Severity
 from musa_port.rules import Rule, register
@@ -39,9 +40,9 @@ def port(draft: Draft) -> None:
         place = ready.name if ready.name[1] > ready.name[0] else ready.value
         draft.report("make-has-musa", *place, "the file builds for MUSA and is left alone")
     else:
-        make_compiler.apply(file)
-        make_names.apply(file)
-    make_sources.apply(file)
+        compiler.apply(file)
+        names.apply(file)
+    sources.apply(file)
     regions.leave(draft)
 
 
@@ -58,6 +59,10 @@ def _has_musa(file: MakeFile, line: Line) -> bool:
 
 languages.register(
     languages.Language(
-        "make", "cmake", ("Makefile", "makefile", "GNUmakefile", "*.mk", "Makefile.*", "makefile.*"), port
+        "make",
+        "cmake",
+        ("Makefile", "makefile", "GNUmakefile", "*.mk", "Makefile.*", "makefile.*"),
+        port,
+        traces=traces.found,
     )
 )

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from musa_port import flags
-from musa_port.build import cmake_tables
-from musa_port.build.cmake_file import Argument, CMakeFile, Command
-from musa_port.build.cmake_values import assignments, sources_of
+from musa_port.build.cmake import tables
+from musa_port.build.cmake.file import Argument, CMakeFile, Command
+from musa_port.build.cmake.values import assignments, sources_of
 from musa_port.build.flag_words import Word, translate
 from musa_port.names import BUILD_FLAGS
 
@@ -41,7 +41,7 @@ def apply(file: CMakeFile) -> None:
             translate(file.draft, words(command.arguments), host=True)
         elif command.name in _DEFINITIONS:
             _definitions(file, command)
-        elif command.name in cmake_tables.functions():
+        elif command.name in tables.functions():
             translate(file.draft, words(command.after("OPTIONS")))
         elif command.name in _RUNNERS and _runs_nvcc(command):
             translate(file.draft, words(command.arguments))
@@ -50,7 +50,7 @@ def apply(file: CMakeFile) -> None:
 
 def _variables(file: CMakeFile) -> None:
     """The variables that hold flags, and the project's own ones whose values end up in them."""
-    known = {name for name, row in cmake_tables.variables().items() if row.musa.endswith("_FLAGS")}
+    known = {name for name, row in tables.variables().items() if row.musa.endswith("_FLAGS")}
     options = [argument for command in file.named(*_COMPILER, *_PROPERTIES) for argument in command.arguments]
     device = sources_of(file, known | {name for argument in options for name, _, _ in argument.references()})
     for entry in assignments(file):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from musa_port.build.cmake_file import CMakeFile, Command
+from musa_port.build.cmake.file import CMakeFile, Command
 from musa_port.model import Severity
 from musa_port.names import BUILD_FLAGS
 from musa_port.rules import Rule, register

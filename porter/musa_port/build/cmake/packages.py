@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from musa_port.build import cmake_tables, flag_words
-from musa_port.build.cmake_file import Argument, Block, CMakeFile, Command
+from musa_port.build import flag_words
+from musa_port.build.cmake import tables
+from musa_port.build.cmake.file import Argument, Block, CMakeFile, Command
 from musa_port.mappings import Row
 from musa_port.model import Severity
 from musa_port.rules import Rule, register
@@ -83,7 +84,7 @@ def _common(paths: list[tuple[Block, ...]]) -> tuple[Block, ...]:
 def apply(file: CMakeFile, modules: Modules) -> None:
     """Decide each call."""
     for command in file.named(*_FINDERS):
-        row = cmake_tables.packages().get(command.arguments[0].text) if command.arguments else None
+        row = tables.packages().get(command.arguments[0].text) if command.arguments else None
         if row is None or row.musa == row.cuda or command.arguments[0].text in file.draft.names.keep:
             continue
         name = command.arguments[0]
@@ -96,7 +97,7 @@ def apply(file: CMakeFile, modules: Modules) -> None:
 
 def _replace(file: CMakeFile, command: Command, row: Row, modules: Modules) -> None:
     name = command.arguments[0]
-    first, *others = cmake_tables.package_names(row)
+    first, *others = tables.package_names(row)
     if first == name.text:
         _add(file, command, others, row)
         return

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from musa_port.build import cmake_tables
-from musa_port.build.cmake_file import CMakeFile, Command
-from musa_port.build.cmake_variables import look
+from musa_port.build.cmake import tables
+from musa_port.build.cmake.file import CMakeFile, Command
+from musa_port.build.cmake.variables import look
 from musa_port.model import Severity
 from musa_port.rules import Rule, register
 
@@ -32,7 +32,7 @@ def apply(file: CMakeFile) -> None:
 
 
 def _function(file: CMakeFile, command: Command) -> None:
-    row = cmake_tables.functions().get(command.name)
+    row = tables.functions().get(command.name)
     place = command.start, command.name_end
     if command.name in file.functions or command.name in file.draft.names.keep:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from musa_port.build.cmake_file import CMakeFile, Command
+from musa_port.build.cmake.file import CMakeFile, Command
 from musa_port.model import Severity
 from musa_port.rules import Rule, register
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 import re
 
 from musa_port import languages
-from musa_port.build import (
-    cmake_environment,
-    cmake_expressions,
-    cmake_flags,
-    cmake_functions,
-    cmake_languages,
-    cmake_packages,
-    cmake_properties,
-    cmake_sources,
-    cmake_targets,
-    cmake_toolkit,
-    cmake_variables,
-    regions,
+from musa_port.build import regions, traces
+from musa_port.build.cmake import (
+    environment,
+    expressions,
+    flags,
+    functions,
+    packages,
+    project_languages,
+    properties,
+    sources,
+    targets,
+    toolkit,
+    variables,
 )
-from musa_port.build.cmake_file import TOOLKIT_MODULES, CMakeFile, Command, parse
-from musa_port.build.cmake_packages import Modules
+from musa_port.build.cmake.file import TOOLKIT_MODULES, CMakeFile, Command, parse
+from musa_port.build.cmake.packages import Modules
 from musa_port.draft import Draft
 from musa_port.model import Severity
 from musa_port.rules import Rule, register
@@ -82,17 +82,17 @@ def port(draft: Draft) -> None:
 def _decide(file: CMakeFile) -> None:
     """Every rule; text that one has decided is left by those after it."""
     modules = Modules(file)
-    cmake_expressions.apply(file)
-    cmake_languages.apply(file, modules)
-    cmake_packages.apply(file, modules)
-    cmake_sources.apply(file)
-    cmake_properties.apply(file)
-    cmake_flags.apply(file)
-    cmake_targets.apply(file)
-    cmake_functions.apply(file)
-    cmake_variables.apply(file)
-    cmake_environment.apply(file)
-    cmake_toolkit.apply(file)
+    expressions.apply(file)
+    project_languages.apply(file, modules)
+    packages.apply(file, modules)
+    sources.apply(file)
+    properties.apply(file)
+    flags.apply(file)
+    targets.apply(file)
+    functions.apply(file)
+    variables.apply(file)
+    environment.apply(file)
+    toolkit.apply(file)
     modules.write()
     file.write_insertions("cmake-package")
 
@@ -106,11 +106,13 @@ def _is_for_musa(command: Command) -> bool:
 
 
 def _follow_renames(file: CMakeFile, command: Command) -> None:
-    cmake_sources.rename(file)
+    sources.rename(file)
     message = "the file is written for MUSA already and is left alone"
     file.draft.report("cmake-has-musa", command.start, command.name_end, message)
 
 
 languages.register(
-    languages.Language("cmake", "cmake", ("CMakeLists.txt", "CMakeLists.txt.in", "*.cmake", "*.cmake.in"), port)
+    languages.Language(
+        "cmake", "cmake", ("CMakeLists.txt", "CMakeLists.txt.in", "*.cmake", "*.cmake.in"), port, traces=traces.found
+    )
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from musa_port import flags
-from musa_port.build import cmake_tables, flag_words
-from musa_port.build.cmake_file import Argument, CMakeFile, Command
-from musa_port.build.cmake_values import assignments, is_reference, sources_of
+from musa_port.build import flag_words
+from musa_port.build.cmake import tables
+from musa_port.build.cmake.file import Argument, CMakeFile, Command
+from musa_port.build.cmake.values import assignments, is_reference, sources_of
 from musa_port.model import Severity
 from musa_port.rules import Rule, register
 
@@ -58,7 +59,7 @@ def apply(file: CMakeFile) -> None:
 def _properties(file: CMakeFile, command: Command) -> None:
     names = set(command.words())
     for index, argument in enumerate(command.arguments):
-        row = cmake_tables.properties().get(argument.text)
+        row = tables.properties().get(argument.text)
         if row is None or index == 0 or file.draft.is_claimed(argument.start):
             continue
         if row.musa in names and command.name == "set_target_properties" and index + 1 < len(command.arguments):
@@ -81,7 +82,7 @@ def _properties(file: CMakeFile, command: Command) -> None:
 
 def _features(file: CMakeFile, command: Command) -> None:
     for argument in command.arguments[1:]:
-        for old, new in cmake_tables.features().items():
+        for old, new in tables.features().items():
             if argument.text.startswith(old):
                 file.draft.edit(argument.start, argument.start + len(old), new, "cmake-property", "high")
 
@@ -91,7 +92,7 @@ def _features(file: CMakeFile, command: Command) -> None:
 
 def _lists(file: CMakeFile) -> None:
     """The values of the variables for architectures, and of the project's own variables that only end up there."""
-    known = {name for name in cmake_tables.variables() if "ARCH" in name}
+    known = {name for name in tables.variables() if "ARCH" in name}
     own = {name for name in sources_of(file, known) - known if _only_feeds(file, name)}
     for entry in assignments(file):
         if entry.variable.text in known | own:

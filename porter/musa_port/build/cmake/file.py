@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from musa_port.build.cmake_lexer import Kind, Token, tokens
+from musa_port.build.cmake.lexer import Kind, Token, tokens
 from musa_port.draft import Draft
 
 #: A block that a command lies in: the index of the command that opens it, and the number of its branch.

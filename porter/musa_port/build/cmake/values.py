@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from musa_port.build.cmake_file import Argument, CMakeFile, Command
+from musa_port.build.cmake.file import Argument, CMakeFile, Command
 
 #: What ends the values in `set()`.
 _AFTER_VALUES = frozenset({"CACHE", "PARENT_SCOPE"})

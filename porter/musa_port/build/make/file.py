@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from musa_port.build.make_lexer import Line, Word, lines, words
+from musa_port.build.make.lexer import Line, Word, lines, words
 from musa_port.draft import Draft
 
 _REFERENCE = re.compile(

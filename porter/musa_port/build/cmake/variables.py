@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from musa_port.build import cmake_tables
-from musa_port.build.cmake_file import CMakeFile, Command
+from musa_port.build.cmake import tables
+from musa_port.build.cmake.file import CMakeFile, Command
 from musa_port.mappings import Row
 from musa_port.model import Severity
 from musa_port.names import BUILD_FLAGS
@@ -88,11 +88,11 @@ def apply(file: CMakeFile) -> None:
 def _rows() -> dict[str, Row]:
     """The table, and what find_package sets and reads for every package."""
     rows: dict[str, Row] = {}
-    for package, row in cmake_tables.packages().items():
-        new = cmake_tables.package_names(row)[0]
+    for package, row in tables.packages().items():
+        new = tables.package_names(row)[0]
         for suffix in ("_FOUND", "_DIR", "_ROOT") if new != package else ():
             rows[package + suffix] = row._replace(cuda=package + suffix, musa=new + suffix, note="")
-    return rows | cmake_tables.variables()
+    return rows | tables.variables()
 
 
 def _names(command: Command) -> Iterator[tuple[str, int, int]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from musa_port.build import cmake_tables
-from musa_port.build.cmake_file import Argument, CMakeFile
-from musa_port.build.cmake_values import assignments, sources_of
+from musa_port.build.cmake import tables
+from musa_port.build.cmake.file import Argument, CMakeFile
+from musa_port.build.cmake.values import assignments, sources_of
 from musa_port.mappings import Row
 from musa_port.model import Severity
 from musa_port.rules import Rule, register
@@ -72,7 +72,7 @@ def _decide(file: CMakeFile, argument: Argument, match: re.Match[str]) -> None:
     name = match.group()
     if file.draft.is_claimed(start) or name in file.targets:
         return
-    row = cmake_tables.targets().get(name)
+    row = tables.targets().get(name)
     if row is None or not row.supported:
         note = f": {row.note}" if row and row.note else ""
         message = f"{name} has no MUSA counterpart{note}" if row else f"{name} is in no table"
@@ -84,7 +84,7 @@ def _decide(file: CMakeFile, argument: Argument, match: re.Match[str]) -> None:
 def _libraries(file: CMakeFile, arguments: list[Argument]) -> None:
     for argument in arguments:
         for text, start, end in argument.pieces():
-            row = cmake_tables.link_names().get(text) or file.draft.names.libraries.get(text)
+            row = tables.link_names().get(text) or file.draft.names.libraries.get(text)
             if row is None or file.draft.is_claimed(start) or text in file.targets:
                 continue
             if row.supported:

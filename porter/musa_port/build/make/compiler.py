@@ -7,8 +7,8 @@ import re
 from musa_port import flags
 from musa_port.build import definitions, flag_words
 from musa_port.build.fragment import Fragment
-from musa_port.build.make_file import Call, MakeFile, references
-from musa_port.build.make_lexer import Line, Word
+from musa_port.build.make.file import Call, MakeFile, references
+from musa_port.build.make.lexer import Line, Word
 from musa_port.model import Severity
 from musa_port.rules import Rule, register
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from musa_port.build import flag_words
-from musa_port.build.cmake_file import Argument, CMakeFile, Command
-from musa_port.build.cmake_packages import Modules
-from musa_port.build.cmake_values import assignments, sources_of
+from musa_port.build.cmake.file import Argument, CMakeFile, Command
+from musa_port.build.cmake.packages import Modules
+from musa_port.build.cmake.values import assignments, sources_of
 from musa_port.model import Severity
 from musa_port.rules import Rule, register
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from musa_port.build import toolkit_paths
-from musa_port.build.make_file import MakeFile
-from musa_port.build.make_lexer import Word
+from musa_port.build.make.file import MakeFile
+from musa_port.build.make.lexer import Word
 from musa_port.model import Severity
 from musa_port.names import BUILD_FLAGS
 from musa_port.rules import Rule, register

@@ -6,9 +6,9 @@ import re
 from typing import NamedTuple
 
 from musa_port import renames
-from musa_port.build import cmake_tables
-from musa_port.build.cmake_file import Argument, CMakeFile, Command
-from musa_port.build.cmake_values import holders_of, holds
+from musa_port.build.cmake import tables
+from musa_port.build.cmake.file import Argument, CMakeFile, Command
+from musa_port.build.cmake.values import holders_of, holds
 from musa_port.model import Severity
 from musa_port.rules import Rule, register
 
@@ -112,7 +112,7 @@ def _is_device(text: str) -> bool:
 def _decide_target(file: CMakeFile, command: Command, known: Sources) -> None:
     open_arguments = (argument for argument in command.arguments[1:] if not file.is_decided(argument))
     sources = [argument for argument in open_arguments if holds(argument, known.device, _is_device)]
-    row = cmake_tables.device_targets().get(command.name)
+    row = tables.device_targets().get(command.name)
     if not sources or command.name in _NEUTRAL or _NO_SOURCES & set(command.words()[1:2]):
         return
     if row is not None and "OBJECT" not in command.words()[1:2]:
@@ -144,7 +144,7 @@ def _compile_as_musa(file: CMakeFile, command: Command, sources: list[Argument],
         file.draft.report("cmake-device-target", start, end, message, severity=Severity.ERROR, name=command.name)
         return
     names = " ".join(_renamed(file, text) or text if _is_device(text) else text for text in missing)
-    setting = cmake_tables.source_language().musa.partition(" PROPERTIES ")[2]
+    setting = tables.source_language().musa.partition(" PROPERTIES ")[2]
     file.insert_after(command, f"set_source_files_properties({names} PROPERTIES {setting}")
     message = f"the device sources of {command.name} are compiled as C++ with -x musa: CMAKE_CXX_COMPILER must be mcc"
     file.draft.report("cmake-device-target", start, end, message, severity=Severity.WARNING, name=command.name)
@@ -173,7 +173,7 @@ def _decide_language(file: CMakeFile, command: Command) -> None:
         if words[index] == "LINKER_LANGUAGE":
             new = "CXX"
         elif command.name == "set_source_files_properties" and "COMPILE_FLAGS" not in words:
-            new = cmake_tables.source_language().musa.partition(" LANGUAGE ")[2].rstrip(")")
+            new = tables.source_language().musa.partition(" LANGUAGE ")[2].rstrip(")")
             message += ": the sources are C++ with -x musa now"
         else:
             new = "CXX"
