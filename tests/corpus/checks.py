@@ -164,7 +164,7 @@ def silent_headers(port: Port, api: Api) -> Iterator[str]:
 def broken_includes(port: Port, api: Api) -> Iterator[str]:
     """Includes that find a file of the tree in the source, and not that file's port in the output."""
     before, after = Tree(port.sources), Tree(file["output_path"] for file in port.files.values() if file["output_path"])
-    for file in port.examined():
+    for file in port.examined_sources():
         old, new = port.before(file["path"]).includes, port.after(file["path"]).includes
         if len(old) != len(new):
             yield f"{file['path']}: {len(old)} includes became {len(new)}"

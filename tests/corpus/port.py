@@ -57,11 +57,16 @@ class Port:
         """The entries of files that were ported, or looked at and left alone."""
         return (file for file in self.report["files"] if file["status"] in ("ported", "unchanged"))
 
+    def examined_sources(self) -> Iterator[dict[str, Any]]:
+        """Those of C-family sources."""
+        return (file for file in self.examined() if file["language"] == "c-family")
+
     def sources_in_output(self) -> Iterator[dict[str, Any]]:
         """The entries whose port must account for CUDA names: what was examined, and what other sources include."""
         included = self.included
+        yield from self.examined_sources()
         for file in self.report["files"]:
-            if file["status"] in ("ported", "unchanged") or (file["status"] == "copied" and file["path"] in included):
+            if file["status"] == "copied" and file["path"] in included:
                 yield file
 
     @cached_property
@@ -70,7 +75,7 @@ class Port:
         tree = Tree(self.sources)
         return {
             path
-            for file in self.examined()
+            for file in self.examined_sources()
             for target in self.before(file["path"]).includes
             for path in tree.find(file["path"], target)
         }
@@ -91,10 +96,11 @@ def walk(root: Path) -> Iterator[str]:
             yield Path(folder, name).relative_to(root).as_posix()
 
 
-def run(source: Path, output: Path) -> Port:
+def run(source: Path, output: Path, *options: str) -> Port:
     """Port with the command line. Status 1 only says that something is left to do by hand."""
     report = output.with_name(f"{output.name}.json")
     command = [sys.executable, "-m", "musa_port", str(source), "-o", str(output), "--report", str(report), "--quiet"]
+    command += options
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode in (0, 1), f"{' '.join(command)} ended with {result.returncode}\n{result.stderr}"
     assert not result.stderr, result.stderr

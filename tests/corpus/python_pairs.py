@@ -1,7 +1,8 @@
 """Two syntax trees side by side: a file and its port, node for node.
 
 A port adds, removes and splits import statements, and changes names and strings where they stand. So with the import
-statements taken out, both trees have the same shape; everything else is a mismatch.
+statements taken out, both trees have the same shape; everything else is a mismatch. In TileLang, settings of the
+compiler may go, and the statements of a kernel may be others: those are for the tests of TileLang.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Pairs:
     names       chains of names, each as a whole
     attributes  attributes of anything else than a chain of names, such as `f(x).cuda`
     keywords    keyword arguments
+    kernels     functions that are a program of TileLang, which are compared no further
     mismatches  places where the trees have another shape or other values
     """
 
@@ -35,6 +37,7 @@ class Pairs:
         self.names: list[Pair] = []
         self.attributes: list[Pair] = []
         self.keywords: list[Pair] = []
+        self.kernels: list[Pair] = []
         self.mismatches: list[Pair] = []
         self._stack = [Pair(before.module, after.module)]
         while self._stack:
@@ -48,6 +51,8 @@ class Pairs:
             self.mismatches.append(pair)
         elif isinstance(old, ast.Constant):
             self._compare_constants(pair)
+        elif isinstance(old, ast.FunctionDef) and any(map(_is_of_tilelang, old.decorator_list)):
+            self.kernels.append(pair)
         else:
             self._compare_fields(pair)
 
@@ -67,7 +72,7 @@ class Pairs:
         for field in old._fields:
             if names_apart and field in ("attr", "arg"):
                 continue
-            left, right = _items(getattr(old, field, None)), _items(getattr(new, field, None))
+            left, right = _items(old, field), _items(new, field)
             if len(left) != len(right):
                 self.mismatches.append(pair)
                 return
@@ -79,8 +84,11 @@ class Pairs:
                     return
 
 
-def _items(value: Any) -> list[Any]:
-    """The items of a field; statements without the imports among them."""
+def _items(node: ast.AST, field: str) -> list[Any]:
+    """The items of a field: no imports, and no settings that MUSA's TileLang lacks."""
+    value = getattr(node, field, None)
+    if isinstance(node, ast.Dict):
+        return [item for item, key in zip(value or [], node.keys, strict=True) if not _is_setting(key)]
     if not isinstance(value, list):
         return [value]
     return [item for item in value if not isinstance(item, (ast.Import, ast.ImportFrom))]
@@ -97,3 +105,20 @@ def _text(node: Any) -> Any:
     if isinstance(node, ast.keyword):
         return node.arg
     return dotted(node) or node.attr
+
+
+#: Settings of TileLang's compiler that its MUSA version lacks.
+_SETTINGS = frozenset(
+    "TL_PTXAS_REGISTER_USAGE_LEVEL TL_ENABLE_PTXAS_VERBOSE TL_DISABLE_OUT_OF_BOUND_WARNING TL_ENABLE_LOWER_LDGSTG "
+    "TL_ENABLE_LOWER_LDGSTG_PREDICATED TL_DISABLE_BUFFER_INIT_CHECK TL_EMIT_LINE_DIRECTIVES TL_ENABLE_AUTO_SCHEDULE "
+    "TL_ENABLE_AUTO_WARP_SPECIALIZATION TL_ENABLE_FP32X2_REDUCTION TL_ENABLE_REDUCER_PLAN_VERBOSE TL_LAYOUT_COST_MODEL "
+    "TL_PASS_PROFILE TL_PASS_PROFILE_THRESHOLD_MS TL_REDUCER_FORCE_BASELINE".split()
+)
+
+
+def _is_setting(key: ast.AST | None) -> bool:
+    return dotted(key).rpartition(".")[2] in _SETTINGS
+
+
+def _is_of_tilelang(decorator: ast.AST) -> bool:
+    return dotted(decorator).rpartition(".")[2] in ("prim_func", "macro")

@@ -57,7 +57,9 @@ class PythonSource:
 
     @cached_property
     def docstrings(self) -> list[str]:
-        found = [ast.get_docstring(node, clean=False) for node in ast.walk(self.module) if isinstance(node, _DOCUMENTED)]
+        found = [
+            ast.get_docstring(node, clean=False) for node in ast.walk(self.module) if isinstance(node, _DOCUMENTED)
+        ]
         return [text for text in found if text is not None]
 
     @cached_property
@@ -88,6 +90,27 @@ class PythonSource:
         """Number and text of the line where a node begins."""
         number = getattr(node, "lineno", 1)
         return f"{number}: {self.data.decode('utf-8', 'replace').split(chr(10))[number - 1].strip()}"
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every name and every attribute of the file."""
+        return frozenset(
+            node.id if isinstance(node, ast.Name) else node.attr
+            for node in ast.walk(self.module)
+            if isinstance(node, (ast.Name, ast.Attribute))
+        )
+
+    def uses(self, name: str) -> list[ast.AST]:
+        """Where the value of a variable, or of an attribute, of this name is read."""
+        return self._uses.get(name, [])
+
+    @cached_property
+    def _uses(self) -> dict[str, list[ast.AST]]:
+        found: dict[str, list[ast.AST]] = {}
+        for node in ast.walk(self.module):
+            if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+                found.setdefault(node.id if isinstance(node, ast.Name) else node.attr, []).append(node)
+        return found
 
     # ---- imports -------------------------------------------------------------------------------------------------
 

@@ -28,3 +28,14 @@ TREES = (
     Tree("flashinfer-python", "0.7.4", "flashinfer/data/cccl"),
     Tree("flashinfer-python", "0.7.4", "flashinfer/data/cutlass"),
 )
+
+#: Trees whose Python is checked. Of flashinfer, which has more than a hundred megabytes of it, the parts with most of
+#: the calls of torch.cuda.
+PYTHON_TREES = (
+    Tree("gsplat", "1.5.3", "gsplat"),
+    Tree("accelerate", "1.15.0", "accelerate"),
+    Tree("torchmetrics", "1.9.0", "torchmetrics"),
+    Tree("lightning", "2.6.6", "lightning"),
+    Tree("tile-kernels", "1.0.0", "tile_kernels"),
+    Tree("flashinfer-python", "0.7.4", "flashinfer/comm"),
+)
