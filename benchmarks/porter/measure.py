@@ -33,7 +33,7 @@ def seconds(command: Command) -> float:
     started = time.perf_counter()
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     taken = time.perf_counter() - started
-    if result.returncode not in _EXPECTED:
+    if result.returncode not in _EXPECTED or "Traceback" in result.stderr:
         raise SystemExit(f"error: {' '.join(command)} ended with {result.returncode}\n{result.stdout}{result.stderr}")
     return taken
 
