@@ -29,7 +29,7 @@ $(VENV)/.docs: $(VENV)/.installed
 	@$(INSTALL) --editable '.[docs]'
 	@touch $@
 
-demo: $(VENV)/.installed  ## port two published CUDA packages and say what was done
+demo: $(VENV)/.installed  ## port a small project and two published CUDA packages and say what was done
 	@$(RUN) python examples/demo.py
 
 test: lint  ## ruff, mypy and the tests

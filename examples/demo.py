@@ -1,4 +1,4 @@
-"""Ports two published CUDA packages and says what was done (`make demo`).
+"""Ports a small project and two published CUDA packages, and says what was done (`make demo`).
 
 The packages are downloaded once into .corpus/, so that a second run needs no network.
 """
@@ -19,22 +19,27 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT / ".corpus"
 OUTPUT = ROOT / "demo-output"
+PROJECT = ROOT / "examples" / "mixed_project"
 PACKAGES = {"gsplat": "1.5.3", "nerfacc": "0.5.3"}
 MUSA_PORT = Path(sysconfig.get_path("scripts")) / "musa-port"
 
 
 def main() -> None:
-    """Fetch, port, check and tell, package by package."""
+    """Fetch, port, check and tell, tree by tree."""
     shutil.rmtree(OUTPUT, ignore_errors=True)
     OUTPUT.mkdir()
+    demonstrate("examples/mixed_project", PROJECT, OUTPUT / PROJECT.name)
     for name, version in PACKAGES.items():
-        source = fetch(name, version) / name
-        report = port(source, OUTPUT / name)
-        tell(f"{name} {version}", report, OUTPUT / name)
-        changes = second_run(OUTPUT / name)
-        print(f"  again     a second run over the output: {changes or 'changes nothing'}\n")
-        if changes:
-            sys.exit(f"error: the port of {name} is not stable: {changes}")
+        demonstrate(f"{name} {version}", fetch(name, version) / name, OUTPUT / name)
+
+
+def demonstrate(title: str, source: Path, output: Path) -> None:
+    """Port one tree, tell about it, and port the port."""
+    tell(title, port(source, output), output)
+    changes = second_run(output)
+    print(f"  again     a second run over the output: {changes or 'changes nothing'}\n")
+    if changes:
+        sys.exit(f"error: the port of {title} is not stable: {changes}")
 
 
 def fetch(name: str, version: str) -> Path:

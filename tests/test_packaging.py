@@ -155,7 +155,7 @@ def test_requirements_are_few_and_without_torch(wheel: Path) -> None:
         metadata = Parser().parsestr(archive.read(f"musa_compat-{VERSION}.dist-info/METADATA").decode())
     required = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
     names = {re.split(r"[^\w-]", line)[0] for line in required}
-    assert names == {"click", "jinja2", "pathspec", "rich", "tree-sitter", "tree-sitter-cuda"}
+    assert names == {"click", "jinja2", "libcst", "pathspec", "pyyaml", "rich", "tree-sitter", "tree-sitter-cuda"}
     assert metadata["Requires-Python"] == ">=3.10"
     assert metadata.get_all("License-File") == ["LICENSE"]
 

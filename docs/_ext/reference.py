@@ -7,7 +7,7 @@ cannot say something else than the program does.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
@@ -16,6 +16,16 @@ from sphinx.application import Sphinx
 
 from musa_port.mappings import CONFIDENCE, read_table
 from musa_port.rules import Rule, all_rules
+
+#: What the letter of a rule's id stands for, in the order of the page.
+FAMILIES = {
+    "C": "C, C++ and CUDA sources",
+    "P": "Python",
+    "H": "TileLang, the host side",
+    "K": "TileLang kernels",
+    "B": "Build files, scripts and settings",
+    "F": "Files and trees",
+}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -35,8 +45,16 @@ def write_pages(app: Sphinx) -> None:
 
 
 def rule_reference() -> str:
-    """The rule reference in Markdown: a table of all rules, then a section for each."""
-    rules = all_rules()
+    """The rule reference in Markdown: for each letter a table of its rules, then a section for each rule."""
+    families: dict[str, list[Rule]] = defaultdict(list)
+    for rule in all_rules():
+        families[rule.id[0]].append(rule)
+    if unknown := families.keys() - FAMILIES.keys():
+        raise ValueError(f"rules of the letters {sorted(unknown)} have no heading; add them to FAMILIES")
+    return "\n\n".join(_family(letter, families[letter]) for letter in FAMILIES) + "\n"
+
+
+def _family(letter: str, rules: list[Rule]) -> str:
     overview = _table(
         ("rule", "name", "severity", "what it does"),
         (
@@ -44,12 +62,12 @@ def rule_reference() -> str:
             for rule in rules
         ),
     )
-    return "\n\n".join([overview, *map(_rule_section, rules)]) + "\n"
+    return "\n\n".join([f"## {letter}: {FAMILIES[letter]}", overview, *map(_rule_section, rules)])
 
 
 def _rule_section(rule: Rule) -> str:
     parts = [
-        f"({rule.id.lower()})=\n## {rule.id} {rule.name}",
+        f"({rule.id.lower()})=\n### {rule.id} {rule.name}",
         f"Severity: {rule.severity.value}. {_prose(rule.summary)}",
     ]
     if rule.why:
