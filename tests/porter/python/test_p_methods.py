@@ -325,9 +325,45 @@ def test_other_rows_of_the_table(rewrites: Rewrites, before: str, after: str) ->
     rewrites(HEAD + before, MUSA + after, imported="any")
 
 
-def test_autocast_without_a_word_of_cuda(notices: Notices) -> None:
-    """Names that mean CUDA and do not say so."""
-    notices("import torch\nx = torch.get_autocast_gpu_dtype()\n", "torch.get")
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = torch.get_autocast_gpu_dtype()\n", 'x = torch.get_autocast_dtype("musa")\n'),
+        ("torch.set_autocast_gpu_dtype(x.dtype)\n", 'torch.set_autocast_dtype("musa", x.dtype)\n'),
+        (
+            "from torch import get_autocast_gpu_dtype as g\nx = g()\n",
+            'from torch import get_autocast_gpu_dtype as g\nx = torch.get_autocast_dtype("musa")\n',
+        ),
+        ('on = torch.is_autocast_enabled("cuda")\n', 'on = torch.is_autocast_enabled("musa")\n'),
+        ('torch.set_autocast_enabled("cuda", on)\n', 'torch.set_autocast_enabled("musa", on)\n'),
+        ('torch.set_autocast_dtype("cuda", x)\n', 'torch.set_autocast_dtype("musa", x)\n'),
+        ('x = torch.get_autocast_dtype("cuda")\n', 'x = torch.get_autocast_dtype("musa")\n'),
+        ('ok = torch.amp.is_autocast_available("cuda")\n', 'ok = torch.amp.is_autocast_available("musa")\n'),
+    ],
+)
+def test_autocast_for_cuda(rewrites: Rewrites, before: str, after: str) -> None:
+    rewrites(HEAD + before, MUSA + after)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "on = torch.is_autocast_enabled()\n",
+        "torch.set_autocast_enabled(True)\n",
+        "torch.set_autocast_cache_enabled(True)\n",
+        'on = torch.is_autocast_enabled("cpu")\n',
+        "x = mylib.get_autocast_gpu_dtype()\n",
+    ],
+)
+def test_autocast_that_means_musa_already(rewrites: Rewrites, text: str) -> None:
+    """Without a device, torch_musa makes these functions mean MUSA."""
+    result = rewrites("import mylib\nimport torch\n" + text)
+    assert result.findings == []
+
+
+@pytest.mark.parametrize("use", ["f = torch.get_autocast_gpu_dtype\n", "torch.set_autocast_gpu_dtype(*args)\n"])
+def test_autocast_that_cannot_be_changed(notices: Notices, use: str) -> None:
+    notices("import torch\n" + use, "torch.")
 
 
 # ---- P14 ---------------------------------------------------------------------------------------------------------

@@ -43,7 +43,8 @@ STRING = register(
 _FIRST = frozenset(
     "torch.device torch.autocast torch.set_default_device torch.Generator torch.amp.GradScaler torch.amp.autocast "
     "torch.amp.autocast_mode.autocast torch.amp.grad_scaler.GradScaler torch.amp.is_autocast_available "
-    "torch.is_autocast_enabled torch.set_autocast_enabled torch.get_autocast_dtype torch.set_autocast_dtype "
+    "torch.amp.autocast_mode.is_autocast_available torch.is_autocast_enabled torch.set_autocast_enabled "
+    "torch.get_autocast_dtype torch.set_autocast_dtype "
     "torch.get_device_module torch.distributed.device_mesh.init_device_mesh torch.distributed.init_device_mesh "
     "torch.distributed.device_mesh.DeviceMesh torch.distributed.DeviceMesh torch.distributed.tensor.DeviceMesh "
     "torch.distributed._tensor.DeviceMesh torch.distributed.tensor.init_device_mesh "
