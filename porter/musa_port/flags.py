@@ -58,7 +58,7 @@ def translate(
 ) -> list[Translation]:
     """One entry for each group of tokens that the tables know, in order.
 
-    archs                 what the port is for (`mp_22`); other architectures that come out get a note
+    archs                 what the port is for (`mp_22`); no other architecture comes out
     host                  look only at what a host compiler or linker takes too: -D, -U, -I, -L, -l
     rename_project_names  rename macros such as USE_CUDA, which are the project's own
     """
@@ -85,25 +85,43 @@ def architecture(number: str) -> str | None:
     return rows[max(below)] if below else None
 
 
-def architectures(text: str) -> tuple[str, ...] | None:
+def target(number: str, archs: Sequence[str]) -> str | None:
+    """The architecture to build for in place of `number`: its counterpart, or the nearest of `archs` (`mp_31`) to it.
+
+    The nearest is the greatest below the counterpart, or else the smallest; without `archs` everything counts.
+    """
+    wanted = architecture(number)
+    chosen = sorted(arch.removeprefix("mp_") for arch in archs)
+    if wanted is None or not chosen:
+        return wanted
+    return max((arch for arch in chosen if arch <= wanted), default=chosen[0])
+
+
+def architectures(text: str, archs: Sequence[str]) -> tuple[str, ...] | None:
     """A list of architectures, without repetitions: `"80;90a"` to `("22", "31")`, `"8.0 9.0+PTX"` to `("2.2", "3.1")`.
 
-    None when something in it is not understood.
+    Only what is among `archs` comes out. None when something in the list is not understood.
     """
     found: dict[str, None] = {}
     for item in re.split(r"[;,\s]+", text.strip()):
-        number = architecture(re.sub(r"(\+PTX|-real|-virtual)$", "", item))
+        number = target(re.sub(r"(\+PTX|-real|-virtual)$", "", item), archs)
         if number is None:
             return None
         found[f"{number[:-1]}.{number[-1]}" if "." in item else number] = None
     return tuple(found)
 
 
-def architecture_text(text: str) -> str | None:
+def architecture_text(text: str, archs: Sequence[str]) -> str | None:
     """The list of `architectures` as text, with the separator that `text` has."""
-    found = architectures(text)
+    found = architectures(text, archs)
     separator = re.search(r"[;,\s]", text.strip())
     return (separator.group() if separator else ";").join(found) if found is not None else None
+
+
+def torch_architectures(text: str, archs: Sequence[str]) -> str | None:
+    """The value of TORCH_CUDA_ARCH_LIST as torch_musa reads it: `"8.0 9.0+PTX"` to `"22;31"`."""
+    found = architectures(text, archs)
+    return ";".join(dict.fromkeys(item.replace(".", "") for item in found)) if found is not None else None
 
 
 def tool(name: str) -> Row | None:
@@ -263,16 +281,18 @@ class _Translator:
     def _architecture(self, start: int, group: _Group) -> Translation:
         """Flags for the architectures that `-gencode` and its kind name, without those that stand there already."""
         text = group.value.rpartition("code=")[2]
-        targets = [architecture(number) for number in _SM.findall(text)]
+        numbers = _SM.findall(text)
+        meant = [architecture(number) for number in numbers]
         row = _rows()[group.option, "sm"]
-        if not targets or None in targets or len(targets) < len(_LOOKS_LIKE_SM.findall(text)):
+        if not meant or None in meant or len(meant) < len(_LOOKS_LIKE_SM.findall(text)):
             return _kept(start, group, row, "no counterpart of this architecture is known", Severity.ERROR)
-        fresh = [target for target in dict.fromkeys(targets) if target and target not in self._targets]
+        targets = [target(number, self._archs) for number in numbers]
+        fresh = [number for number in dict.fromkeys(targets) if number and number not in self._targets]
         self._targets.update(fresh)
         spelling = row.musa if _MP.search(row.musa) else _rows()["--gpu-architecture", "sm"].musa
-        others = [f"mp_{target}" for target in fresh if f"mp_{target}" not in self._archs]
-        note = f"{', '.join(others)} is not among --arch" if others else ""
-        new = tuple(_MP.sub(f"mp_{target}", spelling) for target in fresh)
+        others = [f"mp_{number}" for number in dict.fromkeys(meant) if number not in targets]
+        note = f"its counterpart {', '.join(others)} is not among --arch" if others else ""
+        new = tuple(_MP.sub(f"mp_{number}", spelling) for number in fresh)
         return Translation(start, len(group.tokens), new, row, note, Severity.WARNING)
 
 

@@ -201,10 +201,10 @@ def test_environment(ported: Path) -> None:
     workflow = dict(re.findall(r'^      (\w+): "(.*)"$', files[".github/workflows/tests.yml"], re.M))
     assert workflow == {
         "MUSA_VISIBLE_DEVICES": "0",
-        "TORCH_MUSA_ARCH_LIST": "2.2;3.1",
+        "TORCH_MUSA_ARCH_LIST": "22;31",
         "MUSA_LAUNCH_BLOCKING": "1",
     }
-    assert 'os.environ.setdefault("TORCH_MUSA_ARCH_LIST", "2.2;3.1")' in files["setup.py"]
+    assert 'os.environ.setdefault("TORCH_MUSA_ARCH_LIST", "22;31")' in files["setup.py"]
     exported = re.findall(r"^export (\w+)=", files["scripts/train.sh"], re.M)
     assert exported == ["MUSA_HOME", "PATH", "MUSA_VISIBLE_DEVICES", "MCCL_DEBUG"]
     assert "--device musa" in files["scripts/train.sh"]

@@ -80,7 +80,7 @@ def _value(name: str, value: Fragment) -> bool:
     """Translate the value; False when it is for CUDA and not understood, so that the definition has to stay."""
     end = len(value.text)
     if name in _ARCHITECTURES:
-        new = None if "$" in value.text else flags.architecture_text(value.text)
+        new = None if "$" in value.text else flags.architecture_text(value.text, value.draft.options.arch)
         if new is None:
             message = f"{name}={value.text} is left: not every architecture has a known counterpart"
             value.report("cmake-definition", 0, end, message, severity=Severity.ERROR, name=name)

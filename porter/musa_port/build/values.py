@@ -17,7 +17,7 @@ VALUE = register(
         Severity.WARNING,
         "Translates the list of architectures that a variable holds, and reports values that name a CUDA device.",
         why="A renamed variable with a CUDA value would be wrong on MUSA; a value that is not understood is reported.",
-        example=('export TORCH_CUDA_ARCH_LIST="8.0;9.0"', 'export TORCH_MUSA_ARCH_LIST="2.2;3.1"'),
+        example=('export TORCH_CUDA_ARCH_LIST="8.0;9.0"', 'export TORCH_MUSA_ARCH_LIST="22;31"'),
         advice="Write the value for MUSA by hand.",
         evidence="env.csv, arch.csv",
     )
@@ -68,9 +68,9 @@ def architectures(text: Fragment, name: str) -> None:
         return
     start = text.text.index(listed)
     span = start, start + len(listed)
-    new = None if "$" in listed else flags.architecture_text(listed)
+    new = None if "$" in listed else flags.torch_architectures(listed, text.draft.options.arch)
     if "$" in listed:
-        message = f"the value of {name} comes from elsewhere: MUSA counts 2.2 and 3.1 where CUDA counts 8.0 and 9.0"
+        message = f"the value of {name} comes from elsewhere: MUSA has 22 and 31 where CUDA has 8.0 and 9.0"
         text.report("environment-value", *span, message, name=name)
     elif new is None:
         message = f"{listed}: not every architecture has a known counterpart"

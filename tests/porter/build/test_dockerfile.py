@@ -37,7 +37,7 @@ CASES = [
     ),
     case(
         "ENV CUDA_HOME /usr/local/cuda\nENV TORCH_CUDA_ARCH_LIST 8.0 9.0\n",
-        "ENV MUSA_HOME /usr/local/musa\nENV TORCH_MUSA_ARCH_LIST 2.2 3.1\n",
+        "ENV MUSA_HOME /usr/local/musa\nENV TORCH_MUSA_ARCH_LIST 22;31\n",
         "B40 info 2",
         "B42 info 2",
     ),

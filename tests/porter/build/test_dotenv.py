@@ -24,7 +24,7 @@ CASES: list[tuple[str, str | None, tuple[str, ...]]] = [
     ('CUDA_HOME="/usr/local/cuda"', 'MUSA_HOME="/usr/local/musa"', ()),
     ("X=${CUDA_HOME}/lib64:$CUDA_HOME\n", "X=${MUSA_HOME}/lib:$MUSA_HOME\n", ()),
     ("X='$CUDA_HOME'\n# $CUDA_HOME\n", None, ()),
-    ("TORCH_CUDA_ARCH_LIST=8.0;9.0\n", "TORCH_MUSA_ARCH_LIST=2.2;3.1\n", ("B40 info 1", "B42 info 1")),
+    ("TORCH_CUDA_ARCH_LIST=8.0;9.0\n", "TORCH_MUSA_ARCH_LIST=22;31\n", ("B40 info 1", "B42 info 1")),
     ('TEXT="a\nCUDA_HOME=1\n"\nCUDA_HOME=2\n', 'TEXT="a\nCUDA_HOME=1\n"\nMUSA_HOME=2\n', ()),
     ('TEXT="never closed\nCUDA_HOME=1\n', None, ()),
     ("CUDA_HOME\nCUDA_HOME is text\n", "MUSA_HOME\nCUDA_HOME is text\n", ()),

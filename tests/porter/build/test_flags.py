@@ -44,7 +44,7 @@ def only(command: str) -> Translation:
         ("-gencode=arch=compute_80,code=sm_80", "--offload-arch=mp_22"),
         ("--generate-code arch=compute_90a,code=sm_90a", "--offload-arch=mp_31"),
         ("--generate-code=arch=compute_90,code=compute_90", "--offload-arch=mp_31"),
-        ('-gencode=arch=compute_70,code=\\"sm_70,compute_70\\"', "--offload-arch=mp_21"),
+        ('-gencode=arch=compute_70,code=\\"sm_70,compute_70\\"', "--offload-arch=mp_22"),
         ("-arch=sm_80", "--offload-arch=mp_22"),
         ("-arch sm_90a", "--offload-arch=mp_31"),
         ("--gpu-architecture=compute_89 --gpu-code=sm_89", "--offload-arch=mp_22"),
@@ -179,11 +179,21 @@ def test_places_and_rows() -> None:
     assert (second.start, second.count, second.new, second.severity) == (4, 1, ("-lmccl",), None)
 
 
-def test_architecture_outside_of_the_choice_gets_a_note() -> None:
+def test_architecture_outside_of_the_choice_becomes_the_nearest_and_gets_a_note() -> None:
     (entry,) = translate(["-arch=sm_75"], ("mp_31",))
-    assert entry.new == ("--offload-arch=mp_21",)
+    assert entry.new == ("--offload-arch=mp_31",)
     assert "mp_21" in entry.note
     assert "--arch" in entry.note
+
+
+def test_each_architecture_of_the_choice_is_written_once() -> None:
+    flags_of_nvcc = ["-gencode=arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=sm_90"]
+    only, both = translate(flags_of_nvcc, ("mp_31",)), translate(flags_of_nvcc, ("mp_22", "mp_31"))
+    assert [entry.new for entry in only] == [("--offload-arch=mp_31",), ()]
+    assert [entry.new for entry in both] == [("--offload-arch=mp_22",), ("--offload-arch=mp_31",)]
+
+
+ALL = ("mp_21", "mp_22", "mp_31")
 
 
 @pytest.mark.parametrize(
@@ -208,8 +218,27 @@ def test_architecture_outside_of_the_choice_gets_a_note() -> None:
     ],
 )
 def test_lists_of_architectures(text: str, items: tuple[str, ...] | None, joined: str | None) -> None:
-    assert flags.architectures(text) == items
-    assert flags.architecture_text(text) == joined
+    assert flags.architectures(text, ALL) == items
+    assert flags.architecture_text(text, ALL) == joined
+
+
+@pytest.mark.parametrize(
+    ("text", "archs", "expected"),
+    [
+        ("8.0;9.0", ("mp_22", "mp_31"), "22;31"),
+        ("8.0 9.0+PTX", ("mp_22", "mp_31"), "22;31"),
+        ("8.0;9.0", ("mp_31",), "31"),
+        ("8.0", ("mp_31",), "31"),
+        ("9.0", ("mp_22",), "22"),
+        ("9.0", ("mp_21", "mp_22"), "22"),
+        ("7.0 8.0 9.0", ("mp_22", "mp_31"), "22;31"),
+        ("7.0,8.0", ALL, "21;22"),
+        ("10.0", ALL, None),
+    ],
+)
+def test_architectures_as_torch_musa_reads_them(text: str, archs: tuple[str, ...], expected: str | None) -> None:
+    """Numbers without a point, separated by semicolons, and only of the choice."""
+    assert flags.torch_architectures(text, archs) == expected
 
 
 def test_tools_and_paths() -> None:
@@ -238,7 +267,7 @@ def flag_rows() -> list[dict[str, str]]:
 def test_every_row_of_the_table_is_understood(row: dict[str, str]) -> None:
     """As the CSV says, read here independently: something to write, nothing, or an error."""
     tokens = row["cuda_name"].replace("...", "-v").split()
-    (entry,) = translate(tokens, ARCHS)
+    (entry,) = translate(tokens, ALL)
     assert entry.count == len(tokens)
     target = row["musa_name"]
     if not target or row["confidence"] == "none" or " -o x." in target:

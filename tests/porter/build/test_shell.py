@@ -104,12 +104,12 @@ LEFT = [
 
 VALUES = [
     case(
-        'export TORCH_CUDA_ARCH_LIST="8.0;9.0"\n', 'export TORCH_MUSA_ARCH_LIST="2.2;3.1"\n', "B40 info 1", "B42 info 1"
+        'export TORCH_CUDA_ARCH_LIST="8.0;9.0"\n', 'export TORCH_MUSA_ARCH_LIST="22;31"\n', "B40 info 1", "B42 info 1"
     ),
-    case("TORCH_CUDA_ARCH_LIST=8.0 cmd\n", "TORCH_MUSA_ARCH_LIST=2.2 cmd\n", "B40 info 1", "B42 info 1"),
+    case("TORCH_CUDA_ARCH_LIST=8.0 cmd\n", "TORCH_MUSA_ARCH_LIST=22 cmd\n", "B40 info 1", "B42 info 1"),
     case(
         'x="${TORCH_CUDA_ARCH_LIST:-8.0 9.0+PTX}"\n',
-        'x="${TORCH_MUSA_ARCH_LIST:-2.2 3.1}"\n',
+        'x="${TORCH_MUSA_ARCH_LIST:-22;31}"\n',
         "B40 info 1",
         "B42 info 1",
     ),

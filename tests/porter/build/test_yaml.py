@@ -46,7 +46,7 @@ ENVIRONMENT = [
         "variables:\n  CUDA_HOME:\n    value: /usr/local/cuda\n    description: CUDA_HOME\n",
         "variables:\n  MUSA_HOME:\n    value: /usr/local/musa\n    description: CUDA_HOME\n",
     ),
-    case("env:\n  TORCH_CUDA_ARCH_LIST: 8.0\n", "env:\n  TORCH_MUSA_ARCH_LIST: 2.2\n", "B40 info 2", "B42 info 2"),
+    case("env:\n  TORCH_CUDA_ARCH_LIST: 8.0;9.0\n", "env:\n  TORCH_MUSA_ARCH_LIST: 22;31\n", "B40 info 2", "B42 info 2"),
     case("env:\n  CUDA_HOME: /usr/local/cuda-12\n", "env:\n  MUSA_HOME: /usr/local/cuda-12\n", "B2 error 2"),
     case("env:\n  CUDA_DEVICE_ORDER: PCI_BUS_ID\n  NCCL_FANCY: 1\n", None, "B41 warning 2", "B41 info 3"),
     case(
@@ -66,7 +66,7 @@ ENVIRONMENT = [
     case("with:\n  build-args: |\n    CUDA_HOME=1\n    X=2\n", "with:\n  build-args: |\n    MUSA_HOME=1\n    X=2\n"),
     case(
         "env:\n  CIBW_ENVIRONMENT: FORCE_CUDA=1 TORCH_CUDA_ARCH_LIST='8.0'\n",
-        "env:\n  CIBW_ENVIRONMENT: FORCE_MUSA=1 TORCH_MUSA_ARCH_LIST='2.2'\n",
+        "env:\n  CIBW_ENVIRONMENT: FORCE_MUSA=1 TORCH_MUSA_ARCH_LIST='22'\n",
         "B40 info 2",
         "B40 info 2",
         "B42 info 2",

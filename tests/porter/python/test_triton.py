@@ -90,12 +90,30 @@ def test_other_backends_stay(rewrites: Rewrites) -> None:
         ('GPUTarget("cuda", 80, 32)', 'GPUTarget("musa", 22, 128)'),
         ("GPUTarget('cuda', 86, 32)", "GPUTarget('musa', 22, 128)"),
         ('GPUTarget("cuda", 90, 32)', 'GPUTarget("musa", 31, 32)'),
-        ('GPUTarget(backend="cuda", arch=75, warp_size=32)', 'GPUTarget(backend="musa", arch=21, warp_size=128)'),
+        ('GPUTarget(backend="cuda", arch=75, warp_size=32)', 'GPUTarget(backend="musa", arch=22, warp_size=128)'),
     ],
 )
 def test_target(rewrites: Rewrites, before: str, after: str) -> None:
     head = "from triton.backends.compiler import GPUTarget\n"
     rewrites(f"{head}{before}\n", f"{head}{after}\n", ["P24"], ["P24 warning"])
+
+
+@pytest.mark.parametrize(
+    ("arch", "sm", "expected"),
+    [
+        (("mp_22",), 90, "22, 128"),
+        (("mp_31",), 90, "31, 32"),
+        (("mp_22",), 80, "22, 128"),
+        (("mp_31",), 80, "31, 32"),
+        (("mp_21", "mp_22"), 75, "21, 128"),
+        (("mp_22", "mp_31"), 80, "22, 128"),
+        (("mp_22", "mp_31"), 90, "31, 32"),
+    ],
+)
+def test_target_is_among_the_architectures(rewrites: Rewrites, arch: tuple[str, ...], sm: int, expected: str) -> None:
+    """The warp follows the architecture: 128 threads up to mp_22, 32 on mp_31."""
+    head = "from triton.compiler import GPUTarget as Target\n"
+    rewrites(f'{head}Target("cuda", {sm}, 32)\n', f'{head}Target("musa", {expected})\n', ["P24"], arch=arch)
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def _translate(file: CMakeFile, values: list[Argument]) -> None:
             text, place = match.group(), (value.start + match.start(), value.start + match.end())
             if file.draft.is_claimed(place[0]):
                 continue
-            if flags.architectures(text):
+            if flags.architectures(text, file.draft.options.arch):
                 _element(file, value, place, written)
                 known.append((text, place))
             elif _NUMBER.fullmatch(text) or text in _WORDS:
@@ -135,7 +135,7 @@ def _translate(file: CMakeFile, values: list[Argument]) -> None:
 
 
 def _element(file: CMakeFile, value: Argument, place: tuple[int, int], written: dict[str, None]) -> None:
-    new = (flags.architectures(file.text(*place)) or ("",))[0]
+    new = (flags.architectures(file.text(*place), file.draft.options.arch) or ("",))[0]
     if new in written:
         whole = place == (value.start, value.end)
         flag_words.remove(file.draft, *(value.outer if whole else place), "cmake-architectures")

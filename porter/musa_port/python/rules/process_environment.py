@@ -87,7 +87,7 @@ def port_call(module: Module, node: cst.Call) -> None:
 def _report_comparison(module: Module, node: cst.CSTNode, name: cst.BaseExpression) -> None:
     """`os.environ["TORCH_CUDA_ARCH_LIST"] != "9.0"`."""
     if plain(name) == _ARCHITECTURES and module.enclosing(node, cst.Comparison) is not None:
-        message = "the architectures are compared with a text: MUSA counts 2.2 and 3.1 where CUDA counts 8.0 and 9.0"
+        message = "the architectures are compared with a text: MUSA has 22 and 31 where CUDA has 8.0 and 9.0"
         module.report(node, "process-environment", message, name=_ARCHITECTURES)
 
 
@@ -290,13 +290,13 @@ def _port_value(module: Module, name: str, value: cst.BaseExpression) -> None:
 def _port_architectures(module: Module, value: cst.BaseExpression) -> None:
     for literal in flow(module).values(value):
         text = text_of(module, literal) if isinstance(literal, cst.SimpleString) else None
-        new = flags.architecture_text(text.value) if text is not None and text.value else None
+        new = flags.torch_architectures(text.value, module.options.arch) if text is not None and text.value else None
         if text is not None and new is not None:
             module.edit(*place(module, text, 0), new, "process-environment", musa=False)
             message = f"the architectures {text.value} became {new}"
             module.report(literal, "process-environment", message, new=new, name=_ARCHITECTURES)
         elif (text is None or text.value) and not _reads_architectures(literal):
-            message = "the architectures are left: MUSA counts 2.2 and 3.1 where CUDA counts 8.0 and 9.0"
+            message = "the architectures are left: MUSA has 22 and 31 where CUDA has 8.0 and 9.0"
             module.report(literal, "process-environment", message, name=_ARCHITECTURES)
 
 

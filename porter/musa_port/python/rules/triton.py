@@ -22,6 +22,8 @@ _ASM = "triton.language.inline_asm_elementwise"
 _CURRENT = "get_current_target"
 #: Threads of a warp.
 _WARP = {"21": 128, "22": 128, "31": 32}
+_TARGET = ".GPUTarget"
+_TARGET_ADVICE = 'Write GPUTarget("musa", 22, 128) for mp_22, GPUTarget("musa", 31, 32) for mp_31.'
 _TARGET_FUNCTIONS = frozenset({"tvm.target.Target", "tvm.device"})
 
 
@@ -132,24 +134,32 @@ def _port_backend(module: Module, node: cst.BaseExpression) -> bool:
 @visit(cst.Call, order=29)
 def port_target(module: Module, node: cst.Call) -> None:
     """`GPUTarget("cuda", 80, 32)`: the backend, the architecture and the threads of a warp."""
-    if name_of(node.func) != "GPUTarget" or not module.qualified(node.func).startswith("triton."):
+    full = module.qualified(node.func) if module.imports("triton") else ""
+    if not full.startswith("triton.") or not full.endswith(_TARGET):
         return
     values = dict(zip(("backend", "arch", "warp_size"), (arg.value for arg in node.args), strict=False))
     values.update({arg.keyword.value: arg.value for arg in node.args if arg.keyword is not None})
-    if plain(values.get("backend")) != "cuda":
-        return
+    if plain(values.get("backend")) == "cuda":
+        _port_target(module, node, values)
+
+
+def _port_target(module: Module, node: cst.Call, values: dict[str, cst.BaseExpression]) -> None:
     numbers = [values.get(name) for name in ("arch", "warp_size")]
-    new = flags.architecture(numbers[0].value) if isinstance(numbers[0], cst.Integer) else None
+    new = flags.target(numbers[0].value, module.options.arch) if isinstance(numbers[0], cst.Integer) else None
     if new is None or new not in _WARP or not isinstance(numbers[1], cst.Integer):
         message = "a target of CUDA is left: its architecture or its warp has no known counterpart"
-        module.report(node, "triton", message, severity=Severity.ERROR, name="GPUTarget")
+        module.report(node, "triton", message, severity=Severity.ERROR, advice=_TARGET_ADVICE, name="GPUTarget")
+        module.claim(values["backend"])
         return
     _port_backend(module, values["backend"])
     for number, text in zip(numbers, (new, str(_WARP[new])), strict=True):
         assert number is not None
         module.replace(number, text, "triton", "medium", musa=False)
     message = f"a target of CUDA became mp_{new}, with {_WARP[new]} threads in a warp"
-    module.report(node, "triton", message, new=f'GPUTarget("musa", {new}, {_WARP[new]})', name="GPUTarget")
+    advice = "Write a target for each architecture that the kernels are compiled for."
+    module.report(
+        node, "triton", message, advice=advice, new=f'GPUTarget("musa", {new}, {_WARP[new]})', name="GPUTarget"
+    )
 
 
 @visit(cst.Call, order=29)
