@@ -19,8 +19,12 @@ _FROM_ALL = re.compile(r"from ([\w.]+) import \.\.\.")
 _IMPORT = re.compile(r"import ([\w.]+)(?: as \w+)?")
 #: Short names that the tables use for modules.
 _SHORT = {"dist": "torch.distributed", "tl": "triton.language", "ProfilerActivity": "torch.profiler.ProfilerActivity"}
-#: Where things of `torch.musa` are imported from; `torch.musa` itself is an attribute and no package.
-_PACKAGES = {"torch.musa.amp": "torch_musa.core.amp", "torch.musa.memory": "torch_musa.core.memory"}
+#: Modules that are attributes of `torch.musa`, and where they are imported from: neither it nor they are packages.
+_PACKAGES = {
+    "torch.musa.amp": "torch_musa.core.amp",
+    "torch.musa.mccl": "torch_musa.core.mccl",
+    "torch.musa.memory": "torch_musa.core.memory",
+}
 _HEADS = frozenset({"torch", "torch_musa", "pynvml", "pymtml", "triton", "tilelang"})
 _IMPORTS = ("import", "module")
 _TABLES = ("torch_python", "triton_tilelang")
@@ -133,11 +137,15 @@ def attribute_of(path: str) -> str:
     return path
 
 
+def package_of(path: str) -> str:
+    """What `import` needs for a module: `torch_musa.core.amp` for `torch.musa.amp`."""
+    for attribute, package in _PACKAGES.items():
+        if path == attribute or path.startswith(attribute + "."):
+            return package + path[len(attribute) :]
+    return re.sub(r"^torch\.musa\b", "torch_musa", path)
+
+
 def import_of(path: str) -> tuple[str, str]:
-    """(module, name) that an import statement needs for a name; the module is "" for a top-level one."""
+    """(module, name) that `from module import name` needs; the module is "" for a top-level one."""
     module, _, name = path.rpartition(".")
-    if module in _PACKAGES:
-        return _PACKAGES[module], name
-    if path == "torch.musa":
-        return "", "torch_musa"
-    return re.sub(r"^torch\.musa\b", "torch_musa", module), name
+    return ("", "torch_musa") if path == "torch.musa" else (package_of(module), name)

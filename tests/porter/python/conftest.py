@@ -182,8 +182,10 @@ def notices(port: Port) -> Notices:
 
 MODULES = (
     "torch torch.amp torch.autograd torch.distributed torch.nn torch.nn.functional torch.profiler torch.utils "
-    "torch.utils.cpp_extension torch.utils.data torch_musa torch_musa.amp torch_musa.core torch_musa.core.amp "
-    "torch_musa.core.random torch_musa.core.stream torch_musa.utils torch_musa.utils.musa_extension"
+    "torch.utils.cpp_extension torch.utils.data torch_musa torch_musa.core torch_musa.core.amp "
+    "torch_musa.core.amp.grad_scaler torch_musa.core.mccl torch_musa.core.memory torch_musa.core.random "
+    "torch_musa.core.stream torch_musa.musa_graph torch_musa.musa_graph.graphs torch_musa.utils "
+    "torch_musa.utils.musa_extension"
 ).split()
 #: Modules of which the contract names what they hold.
 CONTENTS = {

@@ -37,6 +37,11 @@ HEAD, MUSA = "import torch\n", "import torch\nimport torch_musa\n"
             "try:\n    import torch.cuda as tc\nexcept ImportError:\n    tc = None\n",
             "try:\n    import torch_musa as tc\nexcept ImportError:\n    tc = None\n",
         ),
+        ("import torch.cuda.amp as amp\namp.autocast()\n", "import torch_musa.core.amp as amp\namp.autocast()\n"),
+        ("import torch.cuda.nccl as n\nn.version()\n", "import torch_musa.core.mccl as n\nn.version()\n"),
+        ("import torch.cuda.memory as m\n", "import torch_musa.core.memory as m\n"),
+        ("import torch.cuda.streams as s\n", "import torch_musa.core.stream as s\n"),
+        ("import torch.cuda.nccl\n", "import torch, torch_musa\n"),
     ],
 )
 def test_module(rewrites: Rewrites, before: str, after: str) -> None:
@@ -74,6 +79,18 @@ RUNS = {
                      "from torch.cuda import synchronize as s\ns()\nStream()\nmanual_seed(0)\n",
     "module-alias": "import torch.cuda.amp as amp\nwith amp.autocast(): pass\nfrom torch import cuda\n"
                     "cuda.synchronize()\n",
+    "modules-of-modules": "import torch.cuda as c\nc.synchronize()\n"
+                          "import torch.cuda.nccl as n, torch.cuda.memory as m, torch.cuda.graphs as g\n"
+                          "n.version(), m.memory_stats(), g.graph\n"
+                          "import torch.cuda.amp.grad_scaler as s, torch.cuda.streams as t, torch.cuda.random as r\n"
+                          "s.GradScaler(), t.Stream(), r.manual_seed(0)\n",
+    "from-modules-of-modules": "from torch.cuda import synchronize as f\nf()\n"
+                               "from torch.cuda.amp.grad_scaler import GradScaler\nGradScaler()\n"
+                               "from torch.cuda.nccl import version\nversion()\n"
+                               "from torch.cuda.memory import memory_stats\nmemory_stats()\n"
+                               "from torch.cuda.graphs import graph\ngraph()\n"
+                               "from torch.cuda import nccl, memory as m\nnccl.version(), m.memory_stats()\n",
+    "plain-nccl": "import torch.cuda.nccl\ntorch.cuda.nccl.version()\ntorch.cuda.synchronize()\n",
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import libcst as cst
 
 from musa_port.model import Severity
 from musa_port.python.module import Module
-from musa_port.python.paths import Target, import_of
+from musa_port.python.paths import Target, import_of, package_of
 from musa_port.python.registry import visit
 from musa_port.python.rules.name import is_private, new_local, report_unsupported, rule_of
 from musa_port.python.statements import new_statement
@@ -79,9 +79,7 @@ def port_import(module: Module, node: cst.Import) -> None:
 
 
 def _port_alias(module: Module, node: cst.Import, alias: cst.ImportAlias, full: str, target: Target) -> None:
-    moved = target.musa + full[len(target.cuda) :]
-    package, name = import_of(moved)
-    path = f"{package}.{name}" if package else name
+    path = package_of(target.musa + full[len(target.cuda) :])
     rule = "import-torch-cuda" if full.startswith("torch.") else rule_of(full)
     if alias.asname is not None:
         new = path
@@ -138,8 +136,7 @@ def _port_star(module: Module, node: cst.ImportFrom, package: str) -> None:
     if not target.row.supported:
         report_unsupported(module, node.module, target)
         return
-    container, name = import_of(module.paths.moved(package))
-    new = f"{container}.{name}" if container else name
+    new = package_of(module.paths.moved(package))
     module.replace(node.module, new, "import-from-torch-cuda", target.row.confidence, musa=False)
     module.new_imports.append(node)
     message = f"everything of {package} is imported: torch_musa has fewer and other names"
