@@ -149,6 +149,20 @@ def port_name(module: Module, node: cst.Attribute | cst.Name) -> None:
     full = module.qualified(node)
     if not full or module.is_claimed(node):
         return
+    target = known(module, node, full)
+    if target is not None:
+        _decide(module, node, full, target)
+
+
+def _concerns(module: Module, full: str) -> bool:
+    return module.paths.find(full) is not None or _OWNED.match(full) is not None
+
+
+def known(module: Module, node: cst.CSTNode, full: str) -> Target | None:
+    """The row by which a full name, which `node` stands for, moves or stays; None when it stays for another reason.
+
+    That is reported, unless --keep-names asks for it.
+    """
     target = module.paths.find(full)
     if is_private(full):
         _report_private(module, node, full, target)
@@ -157,24 +171,19 @@ def port_name(module: Module, node: cst.Attribute | cst.Name) -> None:
             _report_missing(module, node, full)
     elif module.is_kept(target):
         module.claim(node)
+    elif not target.row.supported:
+        report_unsupported(module, node, target)
+    elif target.musa != target.cuda and not module.draft.names.allowed(target.row):
+        module.report(node, rule_of(full), f"{target.cuda} is left: {target.row.confidence} confidence")
     else:
-        _decide(module, node, full, target)
-
-
-def _concerns(module: Module, full: str) -> bool:
-    return module.paths.find(full) is not None or _OWNED.match(full) is not None
+        return target
+    return None
 
 
 def _decide(module: Module, node: cst.Attribute | cst.Name, full: str, target: Target) -> None:
-    if not target.row.supported:
-        report_unsupported(module, node, target)
-        return
     if target.musa == target.cuda:
         module.claim(node)
         _report_meaning(module, node, target, "")
-        return
-    if not module.draft.names.allowed(target.row):
-        module.report(node, rule_of(full), f"{target.cuda} is left: {target.row.confidence} confidence")
         return
     new = spelling(module, node, module.paths.moved(full))
     if new is None:
@@ -270,7 +279,7 @@ def report_unsupported(module: Module, node: cst.CSTNode, target: Target) -> Non
     )
 
 
-def _report_missing(module: Module, node: cst.Attribute | cst.Name, full: str) -> None:
+def _report_missing(module: Module, node: cst.CSTNode, full: str) -> None:
     name = ".".join(full.split(".")[: 4 if full.startswith("torch.backends") else 3])
     module.claim(node)
     if "sdp" in full.rpartition(".")[2]:  # the attention switches are shared by all devices
@@ -281,7 +290,7 @@ def _report_missing(module: Module, node: cst.Attribute | cst.Name, full: str) -
     module.report(node, rule_of(full), message, severity=severity, name=name)
 
 
-def _report_private(module: Module, node: cst.Attribute | cst.Name, full: str, target: Target | None) -> None:
+def _report_private(module: Module, node: cst.CSTNode, full: str, target: Target | None) -> None:
     module.claim(node)
     known = target if target and target.row.supported and target.cuda not in ("torch.cuda", "torch") else None
     hint = f"; torch_musa has {known.musa}" if known else ""
