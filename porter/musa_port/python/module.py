@@ -49,8 +49,8 @@ class Module:
             self._by_kind.setdefault(type(node), []).append(node)
         self._qualified: dict[cst.CSTNode, str] = {}
         self._assigned_from: dict[str, frozenset[str]] = {}
-        #: Whether an edit of this run uses MUSA through torch, so that torch_musa has to be imported.
-        self.needs_torch_musa = False
+        #: Places of the edits that use MUSA through torch, so that torch_musa has to be imported.
+        self.musa_uses: list[tuple[int, int]] = []
         #: Modules of torch_musa that the port names in full and that must be imported for it.
         self.required_modules: set[str] = set()
         #: Import statements of torch_musa that the port itself writes.
@@ -302,7 +302,8 @@ class Module:
         if start < end and any(self.draft.is_claimed(position) for position in (start, end - 1)):
             return
         self.draft.edit(start, end, new, rule, confidence)
-        self.needs_torch_musa = self.needs_torch_musa or musa
+        if musa:
+            self.musa_uses.append((start, end))
 
     def report(
         self,

@@ -372,3 +372,40 @@ def test_module_import_becomes_late_too(port: Port, execute: Execute) -> None:
     text = 'import os\nfrom torch import cuda\nos.environ["CUDA_VISIBLE_DEVICES"] = "1"\ncuda.synchronize()\n'
     result = port(text)
     assert visible(execute(result)) == "1" or result.findings
+
+
+# ---- files without torch -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('from mylib import run\nrun(device="cuda")\n', 'from mylib import run\nrun(device="musa")\n'),
+        ('def f(x, device="cuda"): ...\n', 'def f(x, device="musa"): ...\n'),
+        (
+            'if TYPE_CHECKING:\n    import torch\ndevice = "cuda"\n',
+            'if TYPE_CHECKING:\n    import torch\ndevice = "musa"\n',
+        ),
+    ],
+)
+def test_a_file_without_torch_gets_a_finding_and_no_import(rewrites: Rewrites, before: str, after: str) -> None:
+    result = rewrites(before, after, findings=["P32 warning"])
+    (finding,) = [finding for finding in result.findings if finding.rule == "P32"]
+    assert finding.line == before[: before.index("cuda")].count("\n") + 1
+    assert "does not import torch" in finding.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import os\nx = os.environ['CUDA_HOME']\n",
+        "import torch\nx = torch.zeros(1, device='cuda')\n",
+        "import torch_musa\nrun(device='cuda')\n",
+        "from torch import cuda\ncuda.synchronize()\nrun(device='cuda')\n",
+        "from torch import zeros\nx = zeros(1, device='cuda')\n",
+        "def f():\n    import torch\n    return torch.zeros(1, device='cuda')\n",
+        "def f(torch):\n    return torch.cuda.is_available()\n",
+    ],
+)
+def test_no_finding_where_torch_is_imported_or_not_needed(port: Port, text: str) -> None:
+    assert [finding for finding in port(text).findings if finding.rule == "P32"] == []

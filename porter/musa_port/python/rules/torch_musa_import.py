@@ -31,14 +31,23 @@ IMPORT = register(
 def add_import(module: Module, node: cst.Module) -> None:
     """Add the imports that the port of this file needs."""
     wanted = sorted(module.required_modules)
-    if module.needs_torch_musa and not wanted and not _has_torch_musa(module):
+    if module.musa_uses and not wanted and not _has_torch_musa(module):
         wanted = ["torch_musa"]
     if not wanted:
         return
     places = _places(module)
+    if module.musa_uses and not any(_imports_of(module, "torch")):
+        _report_unimported(module)
     for statement in places:
         for name in wanted:
             _insert(module, statement, name)
+
+
+def _report_unimported(module: Module) -> None:
+    """A file that gets its torch, or hands its devices, from elsewhere: an import could break it."""
+    message = "this file uses MUSA now and does not import torch, so that it gets no import of torch_musa"
+    advice = "Import torch_musa where the program imports torch first; newer torch imports it by itself."
+    module.draft.report("import-torch-musa", *min(module.musa_uses), message, advice=advice)
 
 
 def _has_torch_musa(module: Module) -> bool:
