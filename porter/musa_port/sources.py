@@ -74,6 +74,16 @@ ENCODING = register(
         advice="Convert the file to UTF-8 and port again.",
     )
 )
+NOT_REVERSED = register(
+    Rule(
+        "F17",
+        "not-reversed",
+        Severity.WARNING,
+        "Lists files that use MUSA and that --reverse does not port: Python, build files and scripts.",
+        why="Porting back is for C-family sources: Python and build files have several CUDA forms of one MUSA form.",
+        advice="Take the file from the CUDA side of the project, or port it by hand.",
+    )
+)
 
 _OTHER = "other"
 #: How messages call the groups of --only.
@@ -93,6 +103,7 @@ COUNTERPARTS = {
 _OTHER_LANGUAGES = frozenset(".f .f90 .F90 .cuf .CUF .f95 .rs .go .jl .jinja .j2 .tmpl .ipynb .pyx .pxd".split())
 _HEADER_LINE = re.compile(rb"^[ \t]*#[ \t]*(pragma once|ifndef \w+|include [<\"])", re.M)
 _CUDA_WORD = re.compile(rb"\bcuda\w*|\bcu[A-Z]\w+|__global__", re.I)
+_MUSA_WORD = re.compile(rb"musa|mccl|mudnn|mublas|mthreads|\bmcc\b", re.I)
 _GENERATED_LINE = re.compile(rb"(?:auto-?generated|generated (?:by|from|file)|@generated)\b", re.I)
 _GENERATED_NAME = re.compile(r"_generated\.|\.generated\.|\.pb\.(h|cc)$")
 _BUILD_FOLDERS = frozenset({"build", "_skbuild", "CMakeFiles"})
@@ -118,7 +129,7 @@ class Classifier:
             return self._replaced(path, folder, size, language)
         if language == _OTHER and size <= self._options.max_file_size:
             language = self._by_content(full) if not suffix else _OTHER
-            if language == _OTHER and _is_foreign(path, suffix) and _holds_cuda(full):
+            if language == _OTHER and _is_foreign(path, suffix) and _holds(full, _CUDA_WORD):
                 reason = f"{suffix} files are not ported"
                 note = f"{path} uses CUDA; {reason}"
                 return Entry(path, path, _OTHER, size, FileStatus.SKIPPED, reason, "other-language", note)
@@ -130,7 +141,7 @@ class Classifier:
         if suffix.lower() in C_FAMILY_SUFFIXES or suffix in NATIVE:
             return C_FAMILY
         language = languages.of_path(path)
-        return language.name if language and not self._options.reverse else _OTHER
+        return language.name if language else _OTHER
 
     def _by_content(self, full: Path) -> str:
         """The language of a file without an extension."""
@@ -141,7 +152,7 @@ class Classifier:
         if _is_header(head):
             return C_FAMILY
         language = languages.of_head(head)
-        return language.name if language and not self._options.reverse else _OTHER
+        return language.name if language else _OTHER
 
     def _excluded(self, path: str, size: int, language: str) -> Entry:
         entry = Entry(path, path, language, size, FileStatus.SKIPPED)
@@ -165,6 +176,9 @@ class Classifier:
         skip = Entry(path, path, language, size, FileStatus.SKIPPED, indexed=True)
         if (group := _group(language)) not in options.only:
             skip.reason, skip.indexed = f"{_GROUPS.get(group, group)} sources are not selected by --only", False
+        elif options.reverse and language != C_FAMILY:
+            skip.reason = "is not ported by --reverse, which is for C-family sources"
+            skip.rule, skip.indexed = "not-reversed" if _holds(full, _MUSA_WORD) else "", False
         elif suffix in (RENAMED if options.reverse else NATIVE):
             skip.reason, skip.rule = "is native already", "native-source"
         elif included is False:
@@ -218,9 +232,9 @@ def _is_foreign(path: str, suffix: str) -> bool:
     return suffix in _OTHER_LANGUAGES
 
 
-def _holds_cuda(full: Path) -> bool:
+def _holds(full: Path, word: re.Pattern[bytes]) -> bool:
     try:
-        return _CUDA_WORD.search(full.read_bytes()) is not None
+        return word.search(full.read_bytes()) is not None
     except OSError:
         return False
 

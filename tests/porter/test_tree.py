@@ -817,3 +817,24 @@ def test_build_files_of_a_reverse_run(tmp_path: Path) -> None:
     files = {"k.mu": "int k;\n", "CMakeLists.txt": "musa_add_library(k k.mu)\n"}
     report = port_tree(tree(tmp_path / "src", files), tmp_path / "out", Options(reverse=True))
     assert stale(report) == {("CMakeLists.txt", 1, "k.mu")}
+
+
+def test_files_that_a_reverse_run_does_not_port(tmp_path: Path) -> None:
+    """Those that use MUSA are findings; all keep their bytes."""
+    files = {
+        "k.mu": "void f(void* p) { musaFree(p); }\n",
+        "a.py": "import torch_musa\n",
+        "b.sh": "mcc -c x.cc\n",
+        "CMakeLists.txt": "find_package(MUSAToolkit)\n",
+        "run": "#!/bin/sh\nexport MUSA_HOME=/usr/local/musa\n",
+        "plain.py": "print(1)\n",
+    }
+    report = port_tree(tree(tmp_path / "src", files), tmp_path / "out", Options(reverse=True))
+    found = [finding for finding in report.findings() if finding.rule == "F17"]
+    assert {finding.path for finding in found} == {"a.py", "b.sh", "CMakeLists.txt", "run"}
+    assert {finding.severity.value for finding in found} == {"warning"}
+    assert {file.path for file in report.files if "--reverse" in file.reason} == files.keys() - {"k.mu"}
+    there = contents(tmp_path / "out")
+    assert {path: there[path] for path in files if path != "k.mu"} == {
+        path: text for path, text in files.items() if path != "k.mu"
+    }
