@@ -6,6 +6,7 @@ import libcst as cst
 
 from musa_port.mappings import read_table
 from musa_port.model import Severity
+from musa_port.python.capabilities import PROPERTIES, is_compared, is_derived
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.python.tree import dotted
@@ -16,7 +17,7 @@ CAPABILITY = register(
         "P28",
         "device-capability",
         Severity.WARNING,
-        "Reports comparisons of the device capability with a number; the number is kept.",
+        "Reports comparisons of the device capability, or of what is made from it, with a number; the number is kept.",
         why="MUSA devices say (2, 1), (2, 2) or (3, 1): a comparison with (8, 0) is false on every one of them.",
         example=(
             "if torch.cuda.get_device_capability() >= (8, 0):",
@@ -25,7 +26,7 @@ CAPABILITY = register(
         advice="Compare with what the code needs on MUSA: (2, 2) is the S4000, (3, 1) the S5000, which has FP8.",
     )
 )
-PROPERTIES = register(
+FIELDS = register(
     Rule(
         "P35",
         "device-property",
@@ -39,34 +40,21 @@ PROPERTIES = register(
         evidence="fields of torch_musa's device properties",
     )
 )
-_CAPABILITY = "torch.cuda.get_device_capability"
-_PROPERTIES = "torch.cuda.get_device_properties"
+_MESSAGE = "a device capability is compared with a number, which is kept"
 
 
 @visit(cst.Comparison, order=60)
 def report_comparison(module: Module, node: cst.Comparison) -> None:
-    """`torch.cuda.get_device_capability() >= (8, 0)`, `props.major >= 8`, `major >= 8` of an unpacked capability."""
-    operands = [node.left, *(target.comparator for target in node.comparisons)]
-    if any(map(_is_number, operands)) and any(_is_capability(module, operand) for operand in operands):
-        module.report(node, "device-capability", "a device capability is compared with a number, which is kept")
+    """`torch.cuda.get_device_capability() >= (8, 0)`, `sm >= 90` after `sm = major * 10 + minor`."""
+    if is_compared(module, [node.left, *(target.comparator for target in node.comparisons)]):
+        module.report(node, "device-capability", _MESSAGE)
 
 
-def _is_number(node: cst.BaseExpression) -> bool:
-    if isinstance(node, (cst.Tuple, cst.List)):
-        return all(isinstance(element.value, cst.Integer) for element in node.elements)
-    return isinstance(node, (cst.Integer, cst.Float))
-
-
-def _is_capability(module: Module, node: cst.BaseExpression) -> bool:
-    if isinstance(node, cst.Subscript):
-        return _is_capability(module, node.value)
-    if isinstance(node, cst.Attribute) and node.attr.value in ("major", "minor"):
-        return module.imports("torch")
-    if isinstance(node, cst.BinaryOperation):
-        return _is_capability(module, node.left) or _is_capability(module, node.right)
-    if isinstance(node, cst.Name):
-        return node.value in module.assigned_from(_CAPABILITY)
-    return isinstance(node, cst.Call) and bool(module.one_of(node.func, (_CAPABILITY,)))
+@visit(cst.Match, order=60)
+def report_match(module: Module, node: cst.Match) -> None:
+    """`match torch.cuda.get_device_capability():`."""
+    if b"capability" in module.draft.data and is_derived(module, node.subject):
+        module.report(node.subject, "device-capability", _MESSAGE)
 
 
 @visit(cst.Attribute, order=60)
@@ -76,9 +64,9 @@ def report_property(module: Module, node: cst.Attribute) -> None:
         return
     value = node.value
     if isinstance(value, cst.Call):
-        is_properties = bool(module.one_of(value.func, (_PROPERTIES,)))
+        is_properties = bool(module.one_of(value.func, (PROPERTIES,)))
     else:
-        is_properties = (dotted(value) or [""])[-1] in module.assigned_from(_PROPERTIES)
+        is_properties = (dotted(value) or [""])[-1] in module.assigned_from(PROPERTIES)
     if is_properties:
         name = node.attr.value
         module.report(node.attr, "device-property", f"torch_musa's device properties have no {name}", name=name)
