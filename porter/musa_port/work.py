@@ -109,7 +109,7 @@ def _facts(language: str, data: bytes) -> Facts:
     if language == C_FAMILY:
         return engine.scan(data, _TABLES[0].vocabulary)
     notes = languages.get(language).notes
-    return Facts(notes=notes(data) if notes and languages.is_candidate(data) else {})
+    return Facts(notes=notes(data) if notes else {})
 
 
 def declarations(facts: Facts) -> bytes:

@@ -41,6 +41,9 @@ _FOREIGN = re.compile(
     r"(CUDA|CUDNN|CUBLAS|CUBLASLT|CUSOLVER|NCCL|NVSHMEM|NVIDIA|NVCC|NVRTC|TORCH_CUDA|TORCH_NCCL|PYTORCH_CUDA)_\w+"
 )
 
+#: The notes of makefiles: variables that must keep their names in the whole tree, and why.
+KEPT = "make-variables"
+
 
 def row_for(draft: Draft, name: str) -> Row | None:
     """The row by which a variable is renamed in this file; None when the name stays."""
@@ -49,7 +52,14 @@ def row_for(draft: Draft, name: str) -> Row | None:
         return None
     if name in BUILD_FLAGS and not draft.options.rename_project_names:
         return None
-    return None if name in draft.names.keep or stands_beside(draft.data, row.musa) else row
+    if name in draft.names.keep or kept(draft, name):
+        return None
+    return None if stands_beside(draft.data, row.musa) else row
+
+
+def kept(draft: Draft, name: str) -> str:
+    """Why the makefiles of the tree, which call scripts and each other, keep a variable; "" when they rename it."""
+    return next((reason for held, reason in draft.index.notes.get(KEPT, ()) if held == name), "")
 
 
 @lru_cache(maxsize=16)
@@ -100,6 +110,8 @@ def _leave(name: Fragment, row: Row) -> None:
         message = f"{row.cuda} is left: confidence {row.confidence} is below --min-confidence"
     elif row.cuda in BUILD_FLAGS:
         message = f"{row.cuda} is left: the project's build defines it (--rename-project-names moves it)"
+    elif reason := kept(name.draft, row.cuda):
+        message = f"{row.cuda} is left: a makefile of the tree {reason}"
     elif row.musa != row.cuda:
         message = f"{row.cuda} is left: this file uses {row.musa} as well"
     if message:

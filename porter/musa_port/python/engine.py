@@ -64,7 +64,7 @@ def _refuse(draft: Draft, message: str, line: int) -> None:
 def notes(data: bytes) -> Notes:
     """Names with CUDA in them that the file imports from elsewhere than torch: the module there must keep them."""
     found: set[str] = set()
-    for match in _IMPORTED.finditer(data):
+    for match in _IMPORTED.finditer(data) if b"CUDA" in data else ():
         if not match.group(1).startswith(b"torch"):
             found.update(word.decode() for word in _CUDA_NAME.findall(match.group(2)))
     return {"python-imports": [sorted(found)]} if found else {}

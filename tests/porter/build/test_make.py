@@ -427,3 +427,51 @@ def test_a_ported_project_runs_the_right_commands(tmp_path: Path) -> None:
             "mcc -o app build/a.o build/b.o build/main.o -L/sdk/lib -lmusart",
         ]
     )
+
+
+# ---- variables over the whole tree ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("define R\n$(1).o: x\n\t$$(NVCC) -c $$<\nendef", "define R\n$(1).o: x\n\t$$(MCC) -c $$<\nendef"),
+        ("$(eval $(call R,NVCC,$(NVCC)))", "$(eval $(call R,MCC,$(MCC)))"),
+        ("$(eval NVCC := $$(shell which nvcc))", "$(eval MCC := $$(shell which mcc))"),
+        ("$(foreach v,CC NVCC LD,$(info $($(v))))", "$(foreach v,CC MCC LD,$(info $($(v))))"),
+        ("$(if $(NVCC),,$(error NVCC is not set))", "$(if $(MCC),,$(error NVCC is not set))"),
+        ("x:\n\tNVCC=$(NVCC) ./y.sh $${NVCC} $$NVCC", "x:\n\tMCC=$(MCC) ./y.sh $${MCC} $$MCC"),
+        ("x:\n\t$(MAKE) -C sub NVCC=$(NVCC)", "x:\n\t$(MAKE) -C sub MCC=$(MCC)"),
+        ("define R\n\t$$(CUDA_HOME)/lib64\nendef", "define R\n\t$$(MUSA_HOME)/lib\nendef"),
+        # names that only begin or end so
+        ("$(call R,MY_NVCC,NVCC_X,-NVCC)\n$(call NVCC.sh)", "$(call R,MY_NVCC,NVCC_X,-NVCC)\n$(call NVCC.sh)"),
+    ],
+)
+def test_a_name_changes_at_every_kind_of_place(make: Check, before: str, after: str) -> None:
+    make(before, after)
+
+
+USE = "x:\n\t$(NVCC) $(CUDA_HOME)\n"
+
+
+@pytest.mark.parametrize(
+    ("config", "ported", "after", "findings"),
+    [
+        ("NVCC = nvcc\n", "MCC = mcc\n", "x:\n\t$(MCC) $(MUSA_HOME)\n", ()),
+        ("NVCC = clang++\n", "NVCC = clang++\n", "x:\n\t$(NVCC) $(MUSA_HOME)\n", ("B30 warning Makefile:2", "B30 warning c.mk:1")),
+        ("MCC = m4\n", "MCC = m4\n", "x:\n\t$(NVCC) $(MUSA_HOME)\n", ("B30 warning Makefile:2",)),
+        (
+            "NVCC = nvcc\nCUDA_HOME = /x\nMUSA_HOME = /y\n",
+            "NVCC = nvcc\nCUDA_HOME = /x\nMUSA_HOME = /y\n",
+            USE,
+            ("B30 warning Makefile:2", "B31 info Makefile:2", "B34 info c.mk:3"),
+        ),
+    ],
+)
+def test_makefiles_of_a_tree_agree_on_a_name(check: Check, config: str, ported: str, after: str, findings: tuple[str, ...]) -> None:
+    check({"Makefile": USE, "c.mk": config}, {"Makefile": after, "c.mk": ported}, findings)
+
+
+def test_scripts_keep_a_variable_that_makefiles_keep(check: Check) -> None:
+    before = {"Makefile": "NVCC = clang++\n", "y.sh": "${NVCC} -c x\n"}
+    check(before, before, ("B30 warning Makefile:1", "B41 info y.sh:1"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from musa_port import flags
-from musa_port.build import definitions, flag_words
+from musa_port.build import definitions, environment, flag_words
 from musa_port.build.fragment import Fragment
-from musa_port.build.make.file import Call, MakeFile, references
+from musa_port.build.make.file import Call, MakeFile, MakeText, references
 from musa_port.build.make.lexer import Line, Word
 from musa_port.model import Severity
 from musa_port.rules import Rule, register
@@ -18,7 +18,8 @@ COMPILER = register(
         "make-compiler",
         Severity.INFO,
         "Calls mcc in place of nvcc, and renames the variable NVCC where it holds nothing but nvcc.",
-        why="The variable keeps its name when the file also gives it another compiler, or has a variable MCC already.",
+        why="The variable keeps its name in every makefile when one of the tree gives it another compiler, or has a variable "
+        "MCC already.",
         example=("NVCC = nvcc\na.o: a.cpp\n\t$(NVCC) -c a.cpp", "MCC = mcc\na.o: a.cpp\n\t$(MCC) -c a.cpp"),
         advice="Check what else the build takes from the compiler: its version, its folder.",
         evidence="compiler_flags.csv, env.csv",
@@ -27,6 +28,9 @@ COMPILER = register(
 
 _NVCC = "nvcc"
 _HELD = "NVCC"
+_RENAMED = "MCC"
+_OTHER = "puts something else into it"
+_TAKEN = f"has a variable {_RENAMED}"
 #: Names of variables that hold flags of nvcc, whoever uses them.
 _DEVICE_FLAGS = re.compile(
     r".*NVCC.*|.*GENCODE.*|.*CUDA_?(C|CXX)?FLAGS.*|CUFLAGS|NVFLAGS|.*SM_?FLAGS?|.*ARCH_FLAGS?", re.I
@@ -145,10 +149,20 @@ def _program(file: MakeFile, call: Call, word: Word) -> None:
 # ---- the variable -------------------------------------------------------------------------------------------------
 
 
+def conflict(file: MakeText) -> str:
+    """Why no makefile of the tree may rename the variable, as far as this file tells; "" when it does not matter.
+
+    Makefiles include and call each other, so that a name has to change in all of them or in none.
+    """
+    if any(not _holds_nvcc(file, line) for line in file.assignments(_HELD)):
+        return _OTHER
+    return _TAKEN if _RENAMED in file.variables else ""
+
+
 def _rename_variable(file: MakeFile) -> None:
     """NVCC becomes MCC, if nothing but nvcc is ever put into it."""
     row = file.draft.names.environment.get(_HELD)
-    places = file.places(_HELD)
+    places = sorted({*file.places(_HELD), *file.shell_places(_HELD)})
     if (
         row is None
         or not row.supported
@@ -157,16 +171,16 @@ def _rename_variable(file: MakeFile) -> None:
         or not file.draft.names.allowed(row)
     ):
         return
-    others = [line for line in file.assignments(_HELD) if not _holds_nvcc(file, line)]
-    if others or row.musa in file.variables:
-        reason = "the file puts something else into it" if others else f"{row.musa} is a variable of the file"
-        message = f"the variable {_HELD} keeps its name: {reason}"
-        place = others[0].name if others else places[0]
+    if reason := environment.kept(file.draft, _HELD):
+        own = conflict(file)
+        where = "this file" if own else "a makefile of the tree"
+        message = f"the variable {_HELD} keeps its name: {where} {own or reason}"
+        place = next((line.name for line in file.assignments(_HELD) if not _holds_nvcc(file, line)), places[0])
         file.draft.report("make-compiler", *place, message, severity=Severity.WARNING, name=_HELD)
         return
     for start, end in places:
         file.draft.edit(start, end, row.musa, "make-compiler", row.confidence)
 
 
-def _holds_nvcc(file: MakeFile, line: Line) -> bool:
+def _holds_nvcc(file: MakeText, line: Line) -> bool:
     return any(_is_nvcc(word.text) for word in file.words(line))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from musa_port import languages
-from musa_port.build import regions, traces
+from musa_port.build import environment, regions, traces
 from musa_port.build.make import compiler, names, sources
-from musa_port.build.make.file import MakeFile
+from musa_port.build.make.file import MakeFile, MakeText, references
 from musa_port.build.make.lexer import Line
 from musa_port.draft import Draft
 from musa_port.model import Severity
@@ -27,6 +27,7 @@ READY = register(
     )
 )
 
+_CUDA = re.compile(r"CUDA|NVCC|CUDNN|NCCL|NVIDIA")
 _MUSA = re.compile(r"MUSA|(?<![\w-])mcc(?![\w-])|-lmusa")
 
 
@@ -46,7 +47,19 @@ def port(draft: Draft) -> None:
     regions.leave(draft)
 
 
-def _has_musa(file: MakeFile, line: Line) -> bool:
+def notes(data: bytes) -> languages.Notes:
+    """The variables that the makefiles of the tree must not rename, and why."""
+    file = MakeText(data)
+    kept: dict[str, str] = {}
+    if any(_has_musa(file, line) for line in file.lines):
+        used = file.variables | {name for line in file.lines for name in references(file.text[slice(*line.value)])}
+        kept = dict.fromkeys(filter(_CUDA.search, used), "is written for MUSA and keeps it")
+    elif reason := compiler.conflict(file):
+        kept = {"NVCC": reason}
+    return {environment.KEPT: [list(item) for item in sorted(kept.items())]} if kept else {}
+
+
+def _has_musa(file: MakeText, line: Line) -> bool:
     """Whether the line is there for MUSA: a condition, a variable, or a call of mcc."""
     if line.kind == "condition":
         return _MUSA.search(file.text, *line.value) is not None
@@ -63,6 +76,7 @@ languages.register(
         "cmake",
         ("Makefile", "makefile", "GNUmakefile", "*.mk", "Makefile.*", "makefile.*"),
         port,
+        notes=notes,
         traces=traces.found,
     )
 )

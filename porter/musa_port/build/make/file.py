@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from musa_port.build.make.lexer import Line, Word, lines, words
+from musa_port.build.make.lexer import Line, Word, lines, named_arguments, words
 from musa_port.draft import Draft
 
 _REFERENCE = re.compile(
@@ -38,15 +38,11 @@ class Call:
         return program is not None and (program.function in _SPEAKS or program.text.lstrip("@-+") in _SPEAKS)
 
 
-@dataclass
-class MakeFile:
+class MakeText:
     """The logical lines of a makefile; `text` has one character for each byte (Latin-1)."""
 
-    draft: Draft
-
-    @cached_property
-    def text(self) -> str:
-        return self.draft.data.decode("latin-1")
+    def __init__(self, data: bytes) -> None:
+        self.text = data.decode("latin-1")
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -74,13 +70,18 @@ class MakeFile:
         return frozenset(self._assignments)
 
     def places(self, name: str) -> list[tuple[int, int]]:
-        """Where the file names the variable: it expands it, gives it a value, asks for it or hands it on."""
-        expansion = re.compile(rf"(?<!\$)\$[({{](?:(?:origin|flavor|value)\s+)?({re.escape(name)})(?=[:)}}])")
-        word = re.compile(rf"(?<=\s){re.escape(name)}(?=\s|$)")
+        """Where the file names the variable: it expands it (now, or later as `$$(NAME)`), gives it a value, asks for it,
+        hands it on, or passes its name to a function."""
+        variable = re.escape(name)
+        expansion = re.compile(rf"\$[({{](?:(?:origin|flavor|value)\s+)?({variable})(?=[:)}}])")
+        inside = re.compile(rf"(?<=[\s,])({variable})(?=\s*[:?+!]?=|[\s,)}}])")
+        word = re.compile(rf"(?<=\s){variable}(?=\s|$)")
         found = [line.name for line in self.assignments(name)]
         for line in self.lines:
             for span in (line.name, line.value) if line.kind == "rule" else (line.value,):
                 found += [match.span(1) for match in expansion.finditer(self.text, *span)]
+                for start, end in named_arguments(self.text, *span):
+                    found += [match.span(1) for match in inside.finditer(self.text, start, end)]
             if _NAMES_VARIABLES.match(self.text, *line.value):
                 found += [match.span() for match in word.finditer(self.text, *line.value)]
         return sorted(set(found))
@@ -112,6 +113,14 @@ class MakeFile:
             if ends:
                 calls.append([])
         return [Call(call) for call in calls if call]
+
+
+class MakeFile(MakeText):
+    """A makefile that is being decided."""
+
+    def __init__(self, draft: Draft) -> None:
+        super().__init__(draft.data)
+        self.draft = draft
 
 
 def references(text: str) -> list[str]:

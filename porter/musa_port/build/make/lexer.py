@@ -41,7 +41,9 @@ _DEFINE = re.compile(r"\s*(?:override[ \t]+)?define[ \t]+(?P<name>[^\s=:+?!]+)")
 _CONDITION = re.compile(r"\s*(?:else[ \t]+)?(?:ifeq|ifneq|ifdef|ifndef)\b")
 _DIRECTIVE = re.compile(r"\s*(?:-?include|sinclude|export|unexport|undefine|vpath|else|endif|endef)\b")
 _SPACE = re.compile(r"(?:\s|\\\r?\n)+")
-_FUNCTION = re.compile(r"\$[({]([a-z][a-z-]*)\s+")
+#: An expansion; one of several dollars is left for the shell, or for make when it reads the text again.
+_EXPANSION = re.compile(r"\$+[({]")
+_FUNCTION = re.compile(r"(?<!\$)\$[({]([a-z][a-z-]*)\s+|\$+[({](shell|eval|call|info|warning|error|foreach)\s+")
 #: Functions whose arguments commas separate, and how many they have; the last one may hold commas.
 _ARGUMENTS = {
     "subst": 3, "patsubst": 3, "filter": 2, "filter-out": 2, "findstring": 2, "word": 2, "wordlist": 3,
@@ -115,8 +117,8 @@ def _step(text: str, position: int, end: int) -> int:
     """The place after one character, escaped character or `$(...)`."""
     if text[position] == "\\":
         return position + 2
-    if text[position] == "$" and text[position + 1 : position + 2] in ("(", "{"):
-        return closing(text, position + 1, end) + 1
+    if match := _EXPANSION.match(text, position, end):
+        return closing(text, match.end() - 1, end) + 1
     if text[position] == "$":
         return position + 2
     return position + 1
@@ -131,6 +133,16 @@ def closing(text: str, position: int, end: int) -> int:
         if depth == 0:
             return place
     return end - 1
+
+
+#: Functions whose arguments may be names of variables.
+_TAKES_NAMES = re.compile(r"\$([({])(?:call|eval|foreach)\s")
+
+
+def named_arguments(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The calls, in a stretch, of functions that may be given the name of a variable, with what closes them."""
+    for match in _TAKES_NAMES.finditer(text, start, end):
+        yield match.end() - 1, closing(text, match.start(1), end) + 1
 
 
 class _Words:
@@ -171,10 +183,12 @@ class _Words:
     def _function(self, start: int, end: int, depth: int) -> None:
         match = _FUNCTION.match(self._text, start, end)
         if match is None:
-            if "$" in self._text[start + 2 : end]:
-                self.collect(start + 2, end - 1, "", depth + 1)
+            opened = _EXPANSION.match(self._text, start, end)
+            inside = opened.end() if opened else end
+            if "$" in self._text[inside:end] or (opened and re.match(r"\$\$+\(", opened.group())):
+                self.collect(inside, end - 1, "", depth + 1)
             return
-        name, position = match.group(1), match.end()
+        name, position = match.group(match.lastindex or 1), match.end()
         for _ in range(_ARGUMENTS.get(name, 1) - 1):
             comma = _outside(self._text, position, end - 1, ",")
             if comma < 0:

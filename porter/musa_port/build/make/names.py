@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from musa_port.build import toolkit_paths
+from musa_port.build import environment, toolkit_paths
 from musa_port.build.make.file import MakeFile
 from musa_port.build.make.lexer import Word
 from musa_port.model import Severity
@@ -48,6 +48,9 @@ def apply(file: MakeFile) -> None:
         places = [*file.places(name), *file.shell_places(name)]
         if name in BUILD_FLAGS and not file.draft.options.rename_project_names:
             _leave(file, places, name)
+        elif places and (reason := environment.kept(file.draft, name)):
+            message = f"{name} is left: a makefile of the tree {reason}"
+            file.draft.report("make-variable", *places[0], message, name=name)
         elif not row.supported:
             note = f": {row.note}" if row.note else ""
             for place in places[:1]:
