@@ -29,6 +29,19 @@ def new_name(index: Index, path: str, text: str) -> str | None:
     return _new_glob(index, path, text, bare) if _GLOB.search(bare) else _new_path(index, path, text, bare)
 
 
+def new_suffix(index: Index, path: str, suffix: str) -> str | None:
+    """What the ending of sources becomes: the new one, if sources below the folder of `path`, or anywhere, get it.
+
+    The same ending when they keep it; None when there are no such sources.
+    """
+    folder = posixpath.dirname(path)
+    files = {old: new for old, new in index.files.items() if old.endswith(suffix)}
+    near = {old: new for old, new in files.items() if not folder or old.startswith(folder + "/")} or files
+    if any(old != new for old, new in near.items()):
+        return RENAMED[suffix]
+    return suffix if near else None
+
+
 def _without_variables(text: str) -> str:
     while match := _VARIABLE.match(text):
         text = text[match.end() :]

@@ -155,6 +155,13 @@ def _make(words: Sequence[Fragment]) -> None:
         assignment(word, exported=True)
 
 
+def _find(words: Sequence[Fragment]) -> None:
+    """`find … -exec PROGRAM … ;`."""
+    for index, word in enumerate(words[:-1]):
+        if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
+            _program(words[index + 1 :], False)
+
+
 def _container(words: Sequence[Fragment]) -> None:
     """docker run, docker build and their relatives."""
     starts = any(word.text in ("run", "pull", "create") for word in words[:3])
@@ -207,4 +214,5 @@ _HANDLERS: dict[str, Callable[[Sequence[Fragment]], None]] = {
     **dict.fromkeys(packages.MODULES, packages.modules),
     **dict.fromkeys(packages.DOWNLOADERS, packages.downloaded),
     "cmake": definitions.decide,
+    "find": _find,
 }

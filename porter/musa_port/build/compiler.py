@@ -97,7 +97,9 @@ def source(word: Fragment) -> None:
         return
     end = len(text)
     new = renames.new_name(word.draft.index, word.draft.path, text)
-    if new is not None and new != text and new.startswith(text[: end - len(suffix)]):
+    if new == text:
+        word.draft.claim(*word.place(end - len(suffix), end))
+    elif new is not None and new.startswith(text[: end - len(suffix)]):
         word.edit(end - len(suffix), end, posixpath.splitext(new)[1], "source-in-script")
 
 

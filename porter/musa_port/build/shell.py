@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Sequence
 
-from musa_port.build import commands, compiler, environment, program_options, regions, toolkit, traces, values
+from musa_port.build import commands, compiler, environment, program_options, regions, shell_suffixes, toolkit, traces, values
 from musa_port.build.fragment import Fragment
 from musa_port.build.shell_commands import ASSIGNMENT, Command, plain
 from musa_port.build.shell_commands import commands as commands_of
@@ -59,8 +59,10 @@ def script(text: Fragment, depth: int = 0) -> None:
         for inner in node.walk():
             if inner.kind == "variable":
                 _variable(text, inner)
-    for command in commands_of(text.text, nodes):
+    found = list(commands_of(text.text, nodes))
+    for command in found:
         _Decision(text, command, depth).run()
+    shell_suffixes.decide(text, nodes, found)
     for node in nodes:
         if node.kind == "word":
             _list_names(text, node.start, node.end)

@@ -10,8 +10,8 @@ from musa_port.mappings import read_rows, read_table
 
 #: Options that compilers for the host, or many other programs, have as well.
 _COMMON = frozenset({"--keep", "--library", "--linker-options", "--threads"})
-#: Architectures, and packages that no table lists.
-_OTHERS = r"(?:sm|compute|lto)_\d\d|\bcu\d\d|\bcu(?:df|ml|graph)\b|\btensorrt|\bnsight|\bdatacenter-gpu"
+#: Architectures, packages that no table lists, and endings of sources.
+_OTHERS = r"(?:sm|compute|lto)_\d\d|\bcu\d\d|(?<![\w-])cuh?(?![\w-])|\bcu(?:df|ml|graph)\b|\btensorrt|\bnsight|\bdatacenter-gpu"
 
 
 def found(lowered: bytes) -> bool:

@@ -475,3 +475,8 @@ def test_makefiles_of_a_tree_agree_on_a_name(check: Check, config: str, ported: 
 def test_scripts_keep_a_variable_that_makefiles_keep(check: Check) -> None:
     before = {"Makefile": "NVCC = clang++\n", "y.sh": "${NVCC} -c x\n"}
     check(before, before, ("B30 warning Makefile:1", "B41 info y.sh:1"))
+
+
+def test_recipes_follow_renamed_sources(make: Check) -> None:
+    before = "x:\n\tfor f in a src/b; do nvcc $$f.cu -o $${f}.o; done\n\tnvcc $${g%.cu}.cu `basename $$h .cu`"
+    make(before, before.replace(".cu", ".mu").replace("nvcc", "mcc"))

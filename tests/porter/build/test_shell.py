@@ -222,7 +222,7 @@ SOURCES = {"csrc/a.cu": "", "csrc/b.cu": "", "util.cuh": "", "keep/c.cu": "", "k
         ("for f in csrc/*.cu; do x; done\n", "for f in csrc/*.mu; do x; done\n"),
         ("F=(csrc/a.cu 'csrc/b.cu')\n", "F=(csrc/a.mu 'csrc/b.mu')\n"),
         ("ls $PWD/csrc/a.cu\n", "ls $PWD/csrc/a.mu\n"),
-        ("ls other.cu ${f%.cu}.o x.cu.bak\n", None),
+        ("ls other.cu ${f%.cu}.o x.cu.bak\n", "ls other.cu ${f%.mu}.o x.cu.bak\n"),
         ("echo csrc/a.cu\n", None),
         ("ls *.cu\n", None),
     ],

@@ -9,7 +9,6 @@ from musa_port import renames
 from musa_port.build.make.file import MakeFile
 from musa_port.build.make.lexer import Line
 from musa_port.model import Severity
-from musa_port.options import RENAMED
 from musa_port.rules import Rule, register
 
 SOURCE = register(
@@ -25,9 +24,9 @@ SOURCE = register(
 )
 
 _NAME = re.compile(
-    r"((?:\$\(\w+\)|\$\{\w+\}|\$[@*<^]|[\w./%*?\[\]+~-])*)(\.cuh?)(?![\w-])(?!\.(?!o\b|obj\b|ptx\b|cubin\b)\w)"
+    r"((?:\$\(\w+\)|\$\{\w+\}|\$\$\w+|\$\$\{\w+\}|\$[@*<^]|[\w./%*?\[\]+~-])*)(\.cuh?)(?![\w-])(?!\.(?!o\b|obj\b|ptx\b|cubin\b)\w)"
 )
-_VARIABLE = re.compile(r"\$\(\w+\)|\$\{\w+\}|\$[@*<^]|%")
+_VARIABLE = re.compile(r"\$\$?\(\w+\)|\$\$?\{\w+\}|\$\$\w+|\$[@*<^]|%")
 #: What follows the suffix in the name of a file that the build makes, or in a rule for suffixes (`.cu.o:`).
 _OUTPUT = re.compile(r"\.(?:o|obj|ptx|cubin)\b")
 
@@ -67,15 +66,6 @@ def _new_suffix(file: MakeFile, stem: str, suffix: str) -> str | None:
     pattern = text[:start] + _VARIABLE.sub("*", text[start:])
     new = renames.new_name(file.draft.index, file.draft.path, pattern) if stem else None
     if new is None and (not stem or _VARIABLE.search(text[start:])):
-        return _suffix_below(file, suffix)
+        return renames.new_suffix(file.draft.index, file.draft.path, suffix)
     return posixpath.splitext(new)[1] if new is not None else None
 
-
-def _suffix_below(file: MakeFile, suffix: str) -> str | None:
-    """The new suffix, if sources below the folder of the makefile, or anywhere, get it."""
-    folder = posixpath.dirname(file.draft.path)
-    files = {old: new for old, new in file.draft.index.files.items() if old.endswith(suffix)}
-    near = {old: new for old, new in files.items() if not folder or old.startswith(folder + "/")} or files
-    if any(old != new for old, new in near.items()):
-        return RENAMED[suffix]
-    return suffix if near else None
