@@ -57,6 +57,7 @@ class Draft:
         self.uses: Counter[tuple[str, str]] = Counter()
         self._claimed = bytearray(len(data))
         self._once: set[tuple[str, str]] = set()
+        self._kept: list[tuple[int, int]] = []
 
     @cached_property
     def lines(self) -> Lines:
@@ -72,8 +73,23 @@ class Draft:
     def is_claimed(self, start: int) -> bool:
         return self._claimed[start] == 1
 
+    def keep(self, start: int, end: int) -> None:
+        """Leave text whatever the rules say: nothing in it is changed or reported."""
+        self.claim(start, end)
+        self._kept.append((start, end))
+
+    def keep_nothing(self) -> None:
+        """Report again what is in kept text."""
+        self._kept.clear()
+
+    def is_kept(self, start: int, end: int) -> bool:
+        """Whether a stretch of text, or a place between two characters, touches what is kept."""
+        return any(start < until and end > begin for begin, until in self._kept)
+
     def edit(self, start: int, end: int, new: str, rule: str, confidence: str = "") -> None:
         """Replace text, and claim it. Text that is the same already is only claimed. `start == end` inserts."""
+        if self.is_kept(start, end):
+            return
         self.claim(start, end)
         encoded = new.encode()
         if self.data[start:end] != encoded:
@@ -98,6 +114,8 @@ class Draft:
         once: str = "",
     ) -> None:
         """Add a finding about the text from `start` to `end`. With `once`, only the first one of that key counts."""
+        if self.is_kept(start, start + 1):
+            return
         if once:
             if (rule, once) in self._once:
                 return

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from musa_port.draft import Draft, Outcome
 
 Notes = dict[str, list[Any]]
+#: Comments of most languages.
+_COMMENT = re.compile(rb"(?P<comment>#[^\n]*)")
 
 #: What a file of any language must hold to have anything to port, in lower case. The search is fast because the words
 #: have few beginnings.
@@ -39,6 +41,7 @@ class Language:
     interpreter  what the `#!` line of a file without an extension names, a regular expression
     notes        what the whole tree has to know about a file, by key; keys must be in `engine.SHARED_NOTES`
     traces       tells whether a file without any of WORDS, given in lower case, may have something to port all the same
+    comments     finds comments, as its group `comment`, and what may look like one
     """
 
     name: str
@@ -48,6 +51,7 @@ class Language:
     interpreter: str = ""
     notes: Callable[[bytes], Notes] | None = None
     traces: Callable[[bytes], bool] | None = None
+    comments: re.Pattern[bytes] = _COMMENT
 
 
 _LANGUAGES: dict[str, Language] = {}
@@ -100,11 +104,13 @@ def of_head(head: bytes) -> Language | None:
 
 def port(name: str, path: str, data: bytes, index: Index, tables: Tables) -> Outcome:
     """Decide one file of the language `name`."""
+    from musa_port import regions
     from musa_port.draft import Draft
 
     draft = Draft(path, data, index, tables)
     language = get(name)
     if is_candidate(data, language):
+        regions.keep(draft, regions.find(data, language.comments))
         language.port(draft)
     return draft.outcome()
 

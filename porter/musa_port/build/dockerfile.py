@@ -6,7 +6,7 @@ import json
 import posixpath
 import re
 
-from musa_port.build import commands, compiler, environment, images, packages, regions, shell, toolkit, traces, values
+from musa_port.build import commands, compiler, environment, images, packages, shell, toolkit, traces, values
 from musa_port.build.dockerfile_syntax import Instruction, instructions
 from musa_port.build.fragment import Fragment
 from musa_port.build.quoting import align
@@ -57,7 +57,6 @@ def port(draft: Draft) -> None:
                 )
         else:
             _instruction(instruction, posix)
-    regions.leave(draft)
 
 
 def _instruction(instruction: Instruction, posix: bool) -> None:

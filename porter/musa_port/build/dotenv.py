@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from musa_port.build import environment, regions, shell, traces, values
+from musa_port.build import environment, shell, traces, values
 from musa_port.build.fragment import Fragment
 from musa_port.draft import Draft
 from musa_port.languages import Language, register
@@ -29,7 +29,6 @@ def port(draft: Draft) -> None:
         environment.rename(whole.part(*match.span("name")), exported=True)
         if position > len(whole.text):
             break
-    regions.leave(draft)
 
 
 def _value(whole: Fragment, match: re.Match[str]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from musa_port.build import definitions, distributions, environment, regions, shell, traces, values
+from musa_port.build import definitions, distributions, environment, shell, traces, values
 from musa_port.build.fragment import Fragment
 from musa_port.build.quoting import align
 from musa_port.build.toml_strings import String, strings
@@ -45,7 +45,6 @@ def port(draft: Draft) -> None:
             removed.append(string)
     for start, end in _removals(whole.text, found, removed):
         whole.remove(start, end, "nvidia-wheel")
-    regions.leave(draft)
 
 
 def _content(whole: Fragment, string: String) -> Fragment | None:

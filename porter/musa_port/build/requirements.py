@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from musa_port.build import distributions, regions, traces
+from musa_port.build import distributions, traces
 from musa_port.build.fragment import Fragment
 from musa_port.draft import Draft
 from musa_port.languages import Language, register
@@ -22,7 +22,6 @@ def port(draft: Draft) -> None:
     whole = Fragment.of_file(draft)
     for start, end in _lines(whole.text):
         _line(whole, start, end)
-    regions.leave(draft)
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:

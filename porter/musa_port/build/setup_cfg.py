@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from musa_port.build import distributions, regions, traces
+from musa_port.build import distributions, traces
 from musa_port.build.fragment import Fragment
 from musa_port.draft import Draft
 from musa_port.languages import Language, register
@@ -34,7 +34,6 @@ def port(draft: Draft) -> None:
             key = setting.group(1)
             if _is_list(section, key):
                 _requirement(whole, setting.end(), setting.end(), position)
-    regions.leave(draft)
 
 
 def _is_list(section: str, key: str) -> bool:

@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Sequence
 
-from musa_port.build import commands, compiler, environment, program_options, regions, shell_suffixes, toolkit, traces, values
+from musa_port.build import commands, compiler, environment, program_options, shell_suffixes, toolkit, traces, values
 from musa_port.build.fragment import Fragment
 from musa_port.build.shell_commands import ASSIGNMENT, Command, plain
 from musa_port.build.shell_commands import commands as commands_of
@@ -49,7 +49,6 @@ def port(draft: Draft) -> None:
     whole = Fragment.of_file(draft)
     start = 3 if whole.text.startswith("\xef\xbb\xbf") else 0
     script(whole.part(start, len(whole.text)))
-    regions.leave(draft)
 
 
 def script(text: Fragment, depth: int = 0) -> None:

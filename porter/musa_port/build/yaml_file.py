@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import yaml
 
-from musa_port.build import compiler, distributions, environment, images, packages, regions, shell, traces, values
+from musa_port.build import compiler, distributions, environment, images, packages, shell, traces, values
 from musa_port.build.fragment import Fragment
 from musa_port.build.yaml_text import Document, NotYaml
 from musa_port.draft import Draft
@@ -74,7 +74,6 @@ def port(draft: Draft) -> None:
         return
     for node in document.nodes:
         _Visitor(document, node).visit(node)
-    regions.leave(draft)
 
 
 class _Visitor:

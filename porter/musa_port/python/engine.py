@@ -29,6 +29,11 @@ UNPARSED = register_rule(
 #: libcst loses a form feed at the beginning of a line; an empty line is as long and means the same.
 _FORM_FEED = re.compile(r"^\f", re.M)
 _IMPORTED = re.compile(rb"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.M)
+#: Strings hide what looks like a comment.
+_COMMENT = re.compile(
+    rb"""'''(?:\\.|[^\\])*?'''|"{3}(?:\\.|[^\\])*?"{3}|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?P<comment>\#[^\n]*)""",
+    re.S,
+)
 _CUDA_NAME = re.compile(rb"\b\w*CUDA\w*\b")
 
 
@@ -57,6 +62,7 @@ def _decide(module: Module) -> None:
 
 
 def _refuse(draft: Draft, message: str, line: int) -> None:
+    draft.keep_nothing()
     start = draft.lines.start(min(line, draft.lines.count))
     draft.report("unparsed-source", start, start, f"the file is not ported: it {message}")
 
@@ -70,4 +76,4 @@ def notes(data: bytes) -> Notes:
     return {"python-imports": [sorted(found)]} if found else {}
 
 
-PYTHON = register(Language("python", "python", ("*.py", "*.pyi"), port, r"python[\d.]*", notes))
+PYTHON = register(Language("python", "python", ("*.py", "*.pyi"), port, r"python[\d.]*", notes, comments=_COMMENT))

@@ -301,6 +301,8 @@ class Module:
         """Replace text between two offsets, unless something there is decided already."""
         if start < end and any(self.draft.is_claimed(position) for position in (start, end - 1)):
             return
+        if self.draft.is_kept(start, end):
+            return
         self.draft.edit(start, end, new, rule, confidence)
         if musa:
             self.musa_uses.append((start, end))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from musa_port import languages
-from musa_port.build import regions, traces
+from musa_port.build import traces
 from musa_port.build.cmake import (
     environment,
     expressions,
@@ -76,7 +76,6 @@ def port(draft: Draft) -> None:
         _follow_renames(file, ready)
     else:
         _decide(file)
-    regions.leave(draft)
 
 
 def _decide(file: CMakeFile) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from musa_port import languages
-from musa_port.build import environment, regions, traces
+from musa_port.build import environment, traces
 from musa_port.build.make import compiler, names, sources
 from musa_port.build.make.file import MakeFile, MakeText, references
 from musa_port.build.make.lexer import Line
@@ -44,7 +44,6 @@ def port(draft: Draft) -> None:
         compiler.apply(file)
         names.apply(file)
     sources.apply(file)
-    regions.leave(draft)
 
 
 def notes(data: bytes) -> languages.Notes:

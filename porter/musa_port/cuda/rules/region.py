@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from musa_port import regions
 from musa_port.cuda.port import Port
 from musa_port.cuda.registry import check, extract
 from musa_port.cuda.scan import Scan
@@ -48,43 +47,17 @@ BRANCH = register(
     )
 )
 
-_MARKER = re.compile(rb"musa-port:\s*(off|on|ignore)\b|MUSIFY_EXCL_(START|STOP|LINE)\b")
-
 
 @extract("region", words=(b"musa", b"MUSIFY_EXCL_START", b"MUSIFY_EXCL_STOP", b"MUSIFY_EXCL_LINE"))
-def find(scan: Scan, start: int, end: int, role: int) -> tuple[str, int] | None:
-    """The marker at `start`: (off, on or line; its place)."""
-    match = _MARKER.match(scan.data, start)
-    if match is None or role != Role.COMMENT:
-        return None
-    word = (match.group(1) or match.group(2)).decode()
-    return {"off": "off", "START": "off", "on": "on", "STOP": "on", "ignore": "line", "LINE": "line"}[word], start
+def find(scan: Scan, start: int, end: int, role: int) -> regions.Marker | None:
+    """The marker at `start`."""
+    return regions.marker_at(scan.data, start) if role == Role.COMMENT else None
 
 
 @check(order=5)
 def keep_regions(port: Port) -> None:
-    """Claim the marked regions."""
-    opened = -1
-    for kind, start in port.facts.notes.get("region", ()):
-        if kind == "off" and opened < 0:
-            opened = start
-        elif kind == "on" and opened >= 0:
-            _keep(port, opened, start)
-            opened = -1
-        elif kind == "line":
-            begin = port.data.rfind(b"\n", 0, start) + 1
-            stop = port.data.find(b"\n", start)
-            _keep(port, begin, stop if stop >= 0 else len(port.data))
-    if opened >= 0:
-        port.report("open-region", opened, opened, "this region is never closed")
-        _keep(port, opened, len(port.data))
-
-
-def _keep(port: Port, start: int, end: int) -> None:
-    port.claim(start, end)
-    first, last = port.lines.number(start), port.lines.number(end)
-    lines = f"line {first} is" if first == last else f"lines {first} to {last} are"
-    port.report("kept-region", start, start, f"{lines} left alone")
+    """Leave the marked regions."""
+    regions.keep(port, port.facts.notes.get("region", ()))
 
 
 @check(order=10)
