@@ -245,6 +245,20 @@ def test_names_of_the_project_still_fit(port: Port, execute: Execute, text: str)
     [
         ("v = torch.version.cuda\n", False),
         ("if torch.version.cuda is None: pass\n", False),
+        ("print(torch.version.cuda)\n", False),
+        ('logger.info("%s", torch.version.cuda)\n', False),
+        ("x = str(torch.version.cuda)\n", False),
+        ("x = dict(version=torch.version.cuda)\n", False),
+        ("x = table[torch.version.cuda]\n", False),
+        ("if bool(torch.version.cuda): pass\n", False),
+        ("assert torch.version.cuda\n", False),
+        ("x = LooseVersion(torch.version.cuda)\n", True),
+        ("x = parse_cuda_version(torch.version.cuda)\n", True),
+        ("x = re.match(r'(.*)', torch.version.cuda)\n", True),
+        ("x = str(torch.version.cuda).split('.')\n", True),
+        ("x = torch.version.cuda[:2]\n", True),
+        ("x = torch.version.cuda.startswith('12')\n", True),
+        ("x = tuple(map(int, torch.version.cuda.split('.')))\n", True),
         ("print(f'cuda {torch.version.cuda}')\n", False),
         ('if torch.version.cuda >= "11.8": pass\n', True),
         ("if float(torch.version.cuda) >= 12.0: pass\n", True),
@@ -258,7 +272,8 @@ def test_names_of_the_project_still_fit(port: Port, execute: Execute, text: str)
 )
 def test_version(rewrites: Rewrites, text: str, compared: bool) -> None:
     after = MUSA + text.replace("version.cuda", "version.musa")
-    rewrites(HEAD + text, after, ["P10"], ["P10"] if compared else [], imported="any")
+    result = rewrites(HEAD + text, after, ["P10"], imported="any")
+    assert ("P10" in {finding.rule for finding in result.findings}) == compared
 
 
 def test_version_by_other_names(notices: Notices, rewrites: Rewrites) -> None:

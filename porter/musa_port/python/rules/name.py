@@ -7,6 +7,7 @@ import re
 import libcst as cst
 
 from musa_port.model import Severity
+from musa_port.python.joined import name_of
 from musa_port.python.module import Module
 from musa_port.python.paths import Target
 from musa_port.python.registry import visit
@@ -124,6 +125,11 @@ _RULES = (
     ("tilelang", "triton"),
     ("torch", "torch-cuda"),
     ("", "cuda-only-package"),
+)
+_FORMS = re.compile("str|bool")
+#: How functions are called that take a version apart.
+_PARSERS = re.compile(
+    r"int|float|tuple|list|map|match|search|findall|split|sub|(?!print|log)\w*(?:parse|version)\w*", re.I
 )
 #: Names below these belong to CUDA: without a row there is nothing to write.
 _OWNED = re.compile(r"torch\.(cuda|backends\.cuda|backends\.cudnn|_C\._cuda_\w*|_C\._cudart|_C\._nvtx)\b")
@@ -320,11 +326,27 @@ def _report_meaning(module: Module, node: cst.CSTNode, target: Target, new: str)
 
 
 def _report_version(module: Module, node: cst.CSTNode, new: str, *, parsed: bool) -> None:
-    parent = module.parent(node)
+    value, parent = node, module.parent(node)
+    while isinstance(parent, cst.Arg) and _calls(module, parent, _FORMS):
+        value = cst.ensure_type(module.parent(parent), cst.Call)
+        parent = module.parent(value)
     if isinstance(parent, cst.ComparisonTarget) or (isinstance(parent, cst.Comparison) and not _with_none(parent)):
         module.report(node, "torch-version", "a MUSA version is compared with a CUDA version", new=new)
-    elif parsed or isinstance(parent, (cst.Arg, cst.Attribute, cst.Subscript)):
+    elif parsed or _is_parsed(module, value, parent):
         module.report(node, "torch-version", "the version is parsed: MUSA counts its own versions", new=new)
+
+
+def _is_parsed(module: Module, value: cst.CSTNode, parent: cst.CSTNode | None) -> bool:
+    """Whether something takes the text of a version apart; what prints or keeps it does not."""
+    if isinstance(parent, cst.Arg):
+        return _calls(module, parent, _PARSERS)
+    return isinstance(parent, cst.Attribute) or (isinstance(parent, cst.Subscript) and parent.value is value)
+
+
+def _calls(module: Module, arg: cst.Arg, names: re.Pattern[str]) -> bool:
+    """Whether the argument is that of a call of such a name."""
+    call = module.parent(arg)
+    return isinstance(call, cst.Call) and names.fullmatch(name_of(call.func)) is not None
 
 
 def _with_none(comparison: cst.Comparison) -> bool:
