@@ -6,6 +6,7 @@ import re
 
 import libcst as cst
 
+from musa_port.build import traces
 from musa_port.draft import Draft
 from musa_port.languages import Language, Notes, register
 from musa_port.model import Severity
@@ -34,6 +35,7 @@ _COMMENT = re.compile(
     rb"""'''(?:\\.|[^\\])*?'''|"{3}(?:\\.|[^\\])*?"{3}|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?P<comment>\#[^\n]*)""",
     re.S,
 )
+_REQUIREMENTS = re.compile(rb"(?:install|setup|tests|extras)_requires?\b")
 _CUDA_NAME = re.compile(rb"\b\w*CUDA\w*\b")
 
 
@@ -76,4 +78,9 @@ def notes(data: bytes) -> Notes:
     return {"python-imports": [sorted(found)]} if found else {}
 
 
-PYTHON = register(Language("python", "python", ("*.py", "*.pyi"), port, r"python[\d.]*", notes, comments=_COMMENT))
+def _requires(lowered: bytes) -> bool:
+    """Whether the file names Python packages that a table knows as requirements: their names need no word of CUDA."""
+    return _REQUIREMENTS.search(lowered) is not None and traces.found(lowered)
+
+
+PYTHON = register(Language("python", "python", ("*.py", "*.pyi"), port, r"python[\d.]*", notes, _requires, _COMMENT))

@@ -1,0 +1,65 @@
+"""Text of another language in a string literal, as a fragment: the rules of that language edit it where it stands."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from musa_port.build.fragment import Fragment
+from musa_port.build.quoting import align
+from musa_port.python.module import Module
+
+#: Stands for what is known only at run time: to a shell it is a variable.
+_UNKNOWN = "$_"
+
+
+def fragment(module: Module, node: cst.BaseExpression) -> Fragment | None:
+    """The text of an expression; None when it is no text, or one whose characters cannot be found in the source."""
+    if isinstance(node, cst.SimpleString):
+        return _of_literal(module, node)
+    if isinstance(node, cst.FormattedString):
+        return _of_formatted(module, node)
+    if isinstance(node, cst.ConcatenatedString):
+        left, right = fragment(module, node.left), fragment(module, node.right)
+        return _joined(left, right) if left and right else None
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+        left, right = fragment(module, node.left), fragment(module, node.right)
+        if left is None and right is None:
+            return None
+        return _joined(left or _unknown(module, node.left), right or _unknown(module, node.right))
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo):
+        return fragment(module, node.left)
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "format":
+        return fragment(module, node.func.value)
+    return None
+
+
+def _joined(left: Fragment, right: Fragment) -> Fragment:
+    return Fragment(left.draft, left.text + right.text, [*left.at, *right.at])
+
+
+def _unknown(module: Module, node: cst.BaseExpression) -> Fragment:
+    start, _ = module.span(node)
+    return Fragment(module.draft, _UNKNOWN, [start] * len(_UNKNOWN))
+
+
+def _of_literal(module: Module, node: cst.SimpleString) -> Fragment | None:
+    value, raw = node.evaluated_value, node.raw_value
+    if not isinstance(value, str) or not raw.isascii() or not value.isascii():
+        return None
+    start = module.span(node)[0] + len(node.prefix) + len(node.quote)
+    source = Fragment(module.draft, raw, range(start, start + len(raw)))
+    return source if value == raw else align(value, source, escapes="r" not in node.prefix.lower())
+
+
+def _of_formatted(module: Module, node: cst.FormattedString) -> Fragment | None:
+    start, end = (position for position in module.span(node))
+    start, end = start + len(node.start), end - len(node.end)
+    raw = module.draft.data[start:end]
+    if not raw.isascii() or b"\\" in raw:
+        return None
+    text = raw.decode()
+    for part in node.parts:
+        if isinstance(part, cst.FormattedStringExpression):
+            begin, stop = (position - start for position in module.span(part))
+            text = text[:begin] + _UNKNOWN[0] + "_" * (stop - begin - 1) + text[stop:]
+    return Fragment(module.draft, text, range(start, end))
