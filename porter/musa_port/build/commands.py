@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+from musa_port import flags
 from musa_port.build import (
     compiler,
     definitions,
@@ -82,6 +83,7 @@ def _is_program(word: Fragment) -> bool:
         or name in packages.INSTALLERS
         or name in _CONTAINERS
         or program_options.is_python(word)
+        or flags.tool(name) is not None
         or _HOST_COMPILERS.fullmatch(word.text) is not None
     )
 

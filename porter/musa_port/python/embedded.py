@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from musa_port.build.fragment import Fragment
@@ -23,7 +25,7 @@ def fragment(module: Module, node: cst.BaseExpression) -> Fragment | None:
         return _joined(left, right) if left and right else None
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
         left, right = fragment(module, node.left), fragment(module, node.right)
-        if left is None and right is None:
+        if (left is None and right is None) or _is_flag(left) or _is_flag(right):
             return None
         return _joined(left or _unknown(module, node.left), right or _unknown(module, node.right))
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Modulo):
@@ -31,6 +33,11 @@ def fragment(module: Module, node: cst.BaseExpression) -> Fragment | None:
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "format":
         return fragment(module, node.func.value)
     return None
+
+
+def _is_flag(text: Fragment | None) -> bool:
+    """Whether an operand is nothing but one flag: removed with its quotes, it would leave a plus sign alone."""
+    return text is not None and re.fullmatch(r"-\S*", text.text) is not None
 
 
 def _joined(left: Fragment, right: Fragment) -> Fragment:

@@ -33,13 +33,7 @@ HEAD = "import os, shutil, subprocess, shlex\nfrom pathlib import Path\n"
         ),
         ('subprocess.run([f"{h}/bin/nvcc", "-G"])', 'subprocess.run([f"{h}/bin/mcc", "-g"])'),
         ('subprocess.run([str(h / "bin" / "nvcc")])', 'subprocess.run([str(h / "bin" / "mcc")])'),
-        ('subprocess.run("nvcc -G  -t0 -c x", shell=True)', 'subprocess.run("mcc -g -c x", shell=True)'),
-        ('subprocess.run("nvcc -c csrc/a.cu -G", shell=True)', 'subprocess.run("mcc -c csrc/a.mu -g", shell=True)'),
         ('subprocess.run(["nvcc", "csrc/a.cu"])', 'subprocess.run(["mcc", "csrc/a.mu"])'),
-        ('subprocess.run(shlex.split("nvcc -G"))', 'subprocess.run(shlex.split("mcc -g"))'),
-        ("os.system(\"cd x && nvcc -G 'a b' | tee log\")", "os.system(\"cd x && mcc -G 'a b' | tee log\")"),
-        ('os.system(f"nvcc -arch=sm_{n} {x}")', 'os.system(f"mcc -arch=sm_{n} {x}")'),
-        ('os.popen("/usr/bin/nvcc")', 'os.popen("/usr/bin/mcc")'),
         ('os.execvp("nvcc", ["nvcc"])', 'os.execvp("mcc", ["nvcc"])'),
     ],
 )
@@ -68,11 +62,9 @@ def test_others_stay(rewrites: Rewrites, text: str) -> None:
     "text",
     [
         'subprocess.check_output(["nvidia-smi", "-L"])\n',
-        'os.system("timeout 5 nvidia-smi -L | head")\n',
         'x = shutil.which("nvidia-smi")\n',
         'subprocess.run(["cuobjdump", x])\n',
         'subprocess.run(["/usr/local/cuda/bin/nvdisasm", x])\n',
-        'subprocess.run("ncu --set full python x.py".split())\n',
         'subprocess.run(["nvidia-cuda-mps-control", "-d"])\n',
     ],
 )
@@ -83,6 +75,58 @@ def test_tools_are_reported(rewrites: Rewrites, text: str) -> None:
 def test_version(notices: Notices) -> None:
     text = f'{HEAD}subprocess.run(["nvcc",\n    "--version"])\n'
     assert "P26" in {finding.rule for finding in notices(text, "--version").findings}
+
+
+# ---- commands as text: scripts of the shell -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('subprocess.run("nvcc -G  -t0 -c x", shell=True)', 'subprocess.run("mcc -g -c x", shell=True)'),
+        ('subprocess.run("nvcc -c csrc/a.cu -G", shell=True)', 'subprocess.run("mcc -c csrc/a.mu -g", shell=True)'),
+        ('subprocess.run(shlex.split("nvcc -G"))', 'subprocess.run(shlex.split("mcc -g"))'),
+        ("os.system(\"cd x && nvcc -G 'a b' | tee log\")", "os.system(\"cd x && mcc -g 'a b' | tee log\")"),
+        ('os.system(f"nvcc -arch=sm_{n} {x}")', 'os.system(f"mcc -arch=sm_{n} {x}")'),
+        ('os.system("nvcc -arch=sm_%d" % n)', 'os.system("mcc -arch=sm_%d" % n)'),
+        ('os.system(f"nvcc {x} -arch=sm_90 -lcudart")', 'os.system(f"mcc {x} --offload-arch=mp_31 -lmusart")'),
+        ('os.system("nvcc " + x + " -arch=sm_90")', 'os.system("mcc " + x + " --offload-arch=mp_31")'),
+        ('os.system("nvcc -G "\n    "-arch=sm_90")', 'os.system("mcc -g "\n    "--offload-arch=mp_31")'),
+        ('os.system("nvcc -G \\"a b\\" -arch=sm_90")', 'os.system("mcc -g \\"a b\\" --offload-arch=mp_31")'),
+        ('c = "nvcc -arch=sm_80 x && ./x"\nos.system(c)', 'c = "mcc --offload-arch=mp_22 x && ./x"\nos.system(c)'),
+        ('subprocess.run(["bash", "-c", "nvcc -G x"])', 'subprocess.run(["bash", "-c", "mcc -g x"])'),
+        (
+            'os.system("CUDA_VISIBLE_DEVICES=0 python t.py --device cuda")',
+            'os.system("MUSA_VISIBLE_DEVICES=0 python t.py --device musa")',
+        ),
+        (
+            'os.system(f"CUDA_VISIBLE_DEVICES={torch.cuda.current_device()} ./x")',
+            'os.system(f"MUSA_VISIBLE_DEVICES={torch.musa.current_device()} ./x")',
+        ),
+        ('os.system("export CUDA_HOME=/usr/local/cuda")', 'os.system("export MUSA_HOME=/usr/local/musa")'),
+    ],
+)
+def test_text(rewrites: Rewrites, before: str, after: str) -> None:
+    head = HEAD + "import torch\n"
+    rewrites(f"{head}{before}\n", f"{head}{after}\n", path="tool.py", tree={"csrc/a.cu": ""}, imported="any")
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        ('os.system("timeout 5 nvidia-smi -L | head")', "B46 warning"),
+        ('subprocess.run("ncu --set full python x.py".split())', "B46 warning"),
+        ('subprocess.run("nvidia-smi | grep MiB", shell=True)', "B46 warning"),
+        ('subprocess.run("nvprof ./x", shell=True)', "B46 warning"),
+        ('os.popen("/usr/bin/nvcc -c x")', "P26 warning"),
+        ('os.system("find . | my-runner nvcc")', "P26 warning"),
+        ('os.system("nvcc x " + "-t0")', "P26 warning"),
+        ('os.system("pip install nvidia-cublas-cu12")', "B70 warning"),
+        ('c = "make"\nc += " -arch=sm_90"\nos.system(c)', "P26 warning"),
+    ],
+)
+def test_text_that_is_left(rewrites: Rewrites, text: str, finding: str) -> None:
+    rewrites(f"{HEAD}{text}  # cuda\n", findings=[finding])
 
 
 # ---- P37 ---------------------------------------------------------------------------------------------------------

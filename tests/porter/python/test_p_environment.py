@@ -299,13 +299,23 @@ def test_compiler(rewrites: Rewrites, form: str) -> None:
     "text",
     [
         'subprocess.check_output(["nvidia-smi", "--query-gpu=name", "--format=csv"])\n',
-        'subprocess.run("nvidia-smi --list-gpus", shell=True)\n',
         "subprocess.Popen(['nvidia-smi'])\n",
-        'subprocess.getoutput("nvidia-smi")\n',
     ],
 )
 def test_management_program_stays_and_is_reported(rewrites: Rewrites, text: str) -> None:
     rewrites("import subprocess\n" + text, findings=["P26"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'subprocess.run("nvidia-smi --list-gpus", shell=True)\n',
+        'subprocess.getoutput("nvidia-smi")\n',
+    ],
+)
+def test_management_program_in_a_text_stays_and_is_reported(rewrites: Rewrites, text: str) -> None:
+    """The text is a script of the shell, whose rules decide it."""
+    rewrites("import subprocess\n" + text, findings=["B46"])
 
 
 @pytest.mark.parametrize(

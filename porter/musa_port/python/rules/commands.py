@@ -5,19 +5,24 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 import libcst as cst
 
-from musa_port import flags, renames
+from musa_port import flags
+from musa_port.build import shell
+from musa_port.build.fragment import Fragment
 from musa_port.model import Severity
 from musa_port.python import flag_lists
+from musa_port.python.embedded import fragment
 from musa_port.python.flow import flow
 from musa_port.python.joined import last, name_of
-from musa_port.python.literals import Text, is_docstring, plain, text_of
+from musa_port.python.literals import is_docstring, plain, text_of
 from musa_port.python.messages import is_message
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.python.rules.extension_sources import port_literal
+from musa_port.python.tree import walk
 from musa_port.python.words import UNKNOWN, is_decided, place, word
 from musa_port.rules import Rule, register
 
@@ -27,7 +32,8 @@ PROGRAM = register(
         "toolkit-program",
         Severity.WARNING,
         "Calls mcc where a program calls nvcc, with its flags by table; reports nvidia-smi and the other tools.",
-        why="mcc and mthreads-gmi print something else than nvcc and nvidia-smi: code that reads it must change.",
+        why="mcc and mthreads-gmi print something else than nvcc and nvidia-smi: code that reads it must change. "
+        "A command that is one text for a shell is decided by the rules for scripts.",
         example=('subprocess.run(["nvcc", "-c", "k.cu"])', 'subprocess.run(["mcc", "-c", "k.mu"])'),
         advice="Run the command once by hand and compare what it prints with what the program expects.",
         evidence="compiler_flags.csv, kind tool",
@@ -42,8 +48,8 @@ _LOOK_UP = frozenset({"shutil.which", "distutils.spawn.find_executable", "setupt
 _LAST = {full.rpartition(".")[2] for full in _RUN | _LOOK_UP}
 #: Programs that run or look for the program that follows.
 _WRAPPERS = frozenset("which where whereis command sudo env time ccache sccache nice".split())
-_SHELL_WORD = r"(?:^|(?<=[\s;&|(`/]))({})(?=$|[\s;&|)`])"
-_SIMPLE = re.compile(r"[^\"'`$;&|<>()\\]*")
+_SHELL_WORD = re.compile(r"(?:^|(?<=[\s;&|(`]))(?:[\w.${}-]*/)*([\w-]+)(?=$|[\s;&|)`])")
+_SHELLS = frozenset("sh bash zsh dash ksh".split())
 _LOOKS_LIKE_TOOL = re.compile(r"(?:nvidia|cuda)-[a-z-]+|nvprof|nvlink|ptxas|fatbinary")
 _VERSION = frozenset({"--version", "-V", "-version"})
 
@@ -72,14 +78,19 @@ def _port_command(module: Module, command: cst.BaseExpression) -> None:
     if lists and lists[0] is parts[0]:
         _port_list(module, command, [element.value for element in lists[0].elements])
         return
+    for value in flow(module).values(command):
+        _port_text(module, _unsplit(value))
     for part in parts:
-        for value in [part] if isinstance(part, cst.FormattedString) else flow(module).values(part):
-            for text in _texts(value):
-                _port_text(module, text)
+        _report_rest(module, part)
 
 
 def _port_list(module: Module, command: cst.BaseExpression, words: list[cst.BaseExpression]) -> None:
     """A command as a list of words."""
+    if posixpath.basename(plain(words[0])) in _SHELLS:
+        for before, script in pairwise(words):
+            if plain(before).startswith("-") and plain(before).endswith("c"):
+                _port_text(module, script)
+        return
     start = 0
     while start + 1 < len(words) and plain(words[start]) in _WRAPPERS:
         start += 1
@@ -146,58 +157,68 @@ def _report_tool(module: Module, node: cst.BaseExpression, name: str) -> None:
 # ---- commands as text -------------------------------------------------------------------------------------------
 
 
-def _texts(node: cst.BaseExpression) -> Iterator[cst.SimpleString | cst.FormattedStringText]:
-    """The literal texts of a shell command."""
-    if isinstance(node, cst.SimpleString):
-        yield node
-    elif isinstance(node, cst.FormattedString):
-        yield from (part for part in node.parts if isinstance(part, cst.FormattedStringText))
-    elif isinstance(node, (cst.ConcatenatedString, cst.BinaryOperation)):
-        yield from _texts(node.left)
-        yield from _texts(node.right)
-    elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):  # .format(...), shlex.split(...)
-        yield from _texts(node.func.value)
-        yield from (found for arg in node.args if node.func.attr.value == "split" for found in _texts(arg.value))
+def _unsplit(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The text of `shlex.split("nvcc -G")` and `"nvcc -G".split()`."""
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) and node.func.attr.value == "split":
+        return node.args[0].value if node.args else node.func.value
+    return node
 
 
-def _port_text(module: Module, node: cst.SimpleString | cst.FormattedStringText) -> None:
-    if isinstance(node, cst.SimpleString):
-        text = text_of(module, node) or Text("", 0)
-    else:
-        text = Text(node.value, module.span(node)[0])
-    value = text.value
-    owner = node if isinstance(node, cst.SimpleString) else module.parent(node)
-    assert isinstance(owner, (cst.SimpleString, cst.FormattedString))
-    for match in re.finditer(_SHELL_WORD.format("[\\w-]+"), value):
-        begin, end = place(module, text, *match.span(1))
-        if match.group(1) == "nvcc":
-            _edit(module, owner, begin, end)
-        elif flags.tool(match.group(1)) is not None:
-            _report_tool(module, owner, match.group(1))
-    words = value.split()
-    if words and posixpath.basename(words[0]) == "nvcc":
-        _port_rest(module, owner, value, words)
-        module.claim(node)
+def _port_text(module: Module, node: cst.BaseExpression) -> None:
+    """A command as text: a script of the shell, which the rules of that language decide."""
+    text = fragment(module, node)
+    if text is None:
+        _report_unread(module, node)
+    elif not any(module.draft.is_claimed(place) for place in (*text.at[:1], *text.at[-1:])):
+        shell.script(text)
+        for name, start, end in _programs(text.text):
+            if not _is_decided(text, start, end):
+                message = f"{name} is left: it is not clear what the shell does with it"
+                text.report("toolkit-program", start, end, message, name=name, once=name)
+        for literal in _literals(node):
+            module.claim(literal)
 
 
-def _port_rest(module: Module, node: cst.BaseExpression, value: str, words: list[str]) -> None:
-    """The flags of a command that begins with nvcc."""
-    for text in words[1:]:
-        if text in _VERSION:
-            _say_version(module, node)
-    if isinstance(node, cst.SimpleString) and _SIMPLE.fullmatch(value):
-        _port_sources(module, node, value)
-        flag_lists.port_text(module, node, flag_lists.Kind(), start=value.index(words[0]) + len(words[0]))
-    elif len(words) > 1:
-        module.report(node, "toolkit-program", "the flags in this command are left", once=f"{module.span(node)[0]}")
+def _programs(text: str) -> Iterator[tuple[str, int, int]]:
+    """The programs of the toolkit among the words of a text, and where they stand."""
+    for match in _SHELL_WORD.finditer(text):
+        name = match.group(1)
+        if name == "nvcc" or flags.tool(name) is not None or _LOOKS_LIKE_TOOL.fullmatch(name):
+            yield name, *match.span(1)
 
 
-def _port_sources(module: Module, node: cst.SimpleString, value: str) -> None:
-    text = text_of(module, node)
-    for match in re.finditer(r"\S+", value) if text is not None else ():
-        new = renames.new_name(module.draft.index, module.draft.path, match.group())
-        if text is not None and new is not None and new != match.group():
-            module.edit(*place(module, text, *match.span()), new, "extension-sources", musa=False)
+def _report_unread(module: Module, node: cst.BaseExpression) -> None:
+    """A text that is put together in a way that cannot be followed."""
+    for literal in _literals(node):
+        for name, _, _ in _programs(module.code(literal).strip("rRfFbB\"'")):
+            message = f"{name} and its flags are left: the command is put together from parts"
+            module.report(literal, "toolkit-program", message, name=name, once=name)
+
+
+def _is_decided(text: Fragment, start: int, end: int) -> bool:
+    """Whether the rules of the shell have changed or reported a word."""
+    begin, _ = text.place(start, end)
+    position = text.draft.lines.position(begin)
+    return text.draft.is_claimed(begin) or any(
+        (finding.line, finding.column) == position for finding in text.draft.findings
+    )
+
+
+def _literals(node: cst.BaseExpression) -> Iterator[cst.CSTNode]:
+    """The literal texts of an expression."""
+    for found in (node, *(below for below, _ in walk(node))):
+        if isinstance(found, (cst.SimpleString, cst.FormattedStringText)):
+            yield found
+
+
+def _report_rest(module: Module, part: cst.BaseExpression) -> None:
+    """A text that is added to a command elsewhere, with flags of nvcc in it."""
+    text = fragment(module, part)
+    if text is None or any(map(module.draft.is_claimed, text.at)):
+        return
+    found = flags.translate(text.text.split(), module.options.arch)
+    if any(list(entry.new) != text.text.split()[entry.start : entry.start + entry.count] for entry in found):
+        module.report(part, "toolkit-program", "the flags in this part of a command are left", name="nvcc")
 
 
 # ---- what is left -----------------------------------------------------------------------------------------------
