@@ -374,6 +374,46 @@ def test_module_import_becomes_late_too(port: Port, execute: Execute) -> None:
     assert visible(execute(result)) == "1" or result.findings
 
 
+# ---- what sets the visible devices -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "setter",
+    [
+        'os.environ["{}"] = "0"',
+        'os.environ.update({{"{}": "0"}})',
+        'os.environ.update({}="0")',
+        'os.environ |= {{"{}": "0"}}',
+        'os.environ.setdefault("{}", "0")',
+        'os.putenv("{}", "0")',
+        'mock.patch.dict(os.environ, {{"{}": "0"}}).start()',
+        'mock.patch.dict("os.environ", {}="0").start()',
+    ],
+)
+def test_the_import_comes_after_what_sets_the_visible_devices(rewrites: Rewrites, setter: str) -> None:
+    head = "import os\nimport torch\nfrom unittest import mock\n"
+    before = f"{head}{setter.format('CUDA_VISIBLE_DEVICES')}\nx.cuda()\n"
+    after = f"{head}{setter.format('MUSA_VISIBLE_DEVICES')}\nimport torch_musa\nx.musa()\n"
+    result = rewrites(before, after)
+    assert [finding.line for finding in result.findings if finding.rule == "P32"] == [4]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'env = dict(os.environ, {}="0")',
+        'env = {{**os.environ, "{}": "0"}}',
+        'env = os.environ.copy()\nenv.update({}="0")',
+        'def f(monkeypatch):\n    monkeypatch.setenv("{}", "0")',
+        'x = os.environ["{}"]',
+    ],
+)
+def test_the_import_does_not_wait_for_copies_and_readers(rewrites: Rewrites, text: str) -> None:
+    before = f"import os\nimport torch\n{text.format('CUDA_VISIBLE_DEVICES')}\nx.cuda()\n"
+    after = f"import os\nimport torch\nimport torch_musa\n{text.format('MUSA_VISIBLE_DEVICES')}\nx.musa()\n"
+    rewrites(before, after)
+
+
 # ---- files without torch -----------------------------------------------------------------------------------------
 
 

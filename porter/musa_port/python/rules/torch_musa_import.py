@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 
 from musa_port.model import Severity
+from musa_port.python.literals import plain
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.python.statements import after_line, indentation, line_of, newline
@@ -25,6 +26,7 @@ IMPORT = register(
         advice="Check that nothing between `import torch` and the place of the new import needs torch_musa.",
     )
 )
+_VISIBLE = ("CUDA_VISIBLE_DEVICES", "MUSA_VISIBLE_DEVICES")
 
 
 @visit(cst.Module, order=90)
@@ -169,12 +171,12 @@ def _other_branches(module: Module, statement: cst.CSTNode) -> Iterator[cst.Base
 
 def _sets_devices(module: Module, statement: cst.CSTNode) -> cst.CSTNode | None:
     """The last statement of top-level code after this one that sets the visible devices."""
-    if not any(name in module.draft.data for name in (b"CUDA_VISIBLE_DEVICES", b"MUSA_VISIBLE_DEVICES")):
+    if not any(name.encode() in module.draft.data for name in _VISIBLE):
         return None
     begin = module.span(statement)[1]
     setters = [
         _statement(module, node)
-        for node in module.nodes(cst.SimpleString)
+        for node in _visible_names(module)
         if _is_setting(module, node) and module.enclosing(node, cst.FunctionDef, cst.Lambda) is None
     ]
     later = [node for node in setters if module.span(node)[0] >= begin]
@@ -200,12 +202,39 @@ def _top_statement(module: Module, node: cst.CSTNode) -> cst.CSTNode:
     return inner
 
 
-def _is_setting(module: Module, node: cst.SimpleString) -> bool:
-    """Whether the string is the key of an assignment, or the first argument of a call that sets a variable."""
-    if node.evaluated_value not in ("CUDA_VISIBLE_DEVICES", "MUSA_VISIBLE_DEVICES"):
-        return False
-    subscript = module.enclosing(node, cst.Subscript)
-    if subscript is not None:
-        return isinstance(module.parent(subscript), cst.AssignTarget)
-    call = module.enclosing(node, cst.Call)
-    return call is not None and dotted(call.func)[-1:] in (["setdefault"], ["putenv"], ["update"])
+def _visible_names(module: Module) -> Iterator[cst.CSTNode]:
+    """The strings and the keywords that name the variable of the visible devices."""
+    yield from (node for node in module.nodes(cst.SimpleString) if node.evaluated_value in _VISIBLE)
+    for arg in module.nodes(cst.Arg):
+        if arg.keyword is not None and arg.keyword.value in _VISIBLE:
+            yield arg.keyword
+
+
+def _is_setting(module: Module, node: cst.CSTNode) -> bool:
+    """Whether the name is a key that is set in the environment of the process, by an assignment or a call."""
+    for parent in module.ancestors(node):
+        if isinstance(parent, cst.Subscript):
+            return isinstance(module.parent(parent), cst.AssignTarget)
+        if isinstance(parent, cst.AugAssign):
+            return isinstance(parent.operator, cst.BitOrAssign) and _is_process(module, parent.target)
+        if isinstance(parent, cst.Call):
+            return _is_setting_call(module, parent)
+        if isinstance(parent, cst.BaseStatement):
+            return False
+    return False
+
+
+def _is_setting_call(module: Module, call: cst.Call) -> bool:
+    """`os.environ.update(...)`, `os.putenv(...)`, `mock.patch.dict(os.environ, ...)`; not `dict(os.environ, ...)`."""
+    if not isinstance(call.func, cst.Attribute):
+        return dotted(call.func) == ["putenv"]
+    name = call.func.attr.value
+    if name == "update":
+        return _is_process(module, call.func.value)
+    if name == "dict":
+        return bool(call.args) and _is_process(module, call.args[0].value)
+    return name in ("setdefault", "putenv", "setenv", "__setitem__")
+
+
+def _is_process(module: Module, node: cst.CSTNode) -> bool:
+    return bool(module.one_of(node, ("os.environ",))) or plain(node) == "os.environ"
