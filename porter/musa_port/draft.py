@@ -58,6 +58,7 @@ class Draft:
         self._claimed = bytearray(len(data))
         self._once: set[tuple[str, str]] = set()
         self._kept: list[tuple[int, int]] = []
+        self._mentioned: dict[bytes, bool] = {}
 
     @cached_property
     def lines(self) -> Lines:
@@ -65,6 +66,15 @@ class Draft:
 
     def text(self, start: int, end: int) -> str:
         return self.data[start:end].decode("utf-8", "replace")
+
+    def mentions(self, *texts: bytes) -> bool:
+        """Whether the file holds one of these texts; each is searched for once, however often rules ask."""
+        return any(self._mentions(text) for text in texts)
+
+    def _mentions(self, text: bytes) -> bool:
+        if text not in self._mentioned:
+            self._mentioned[text] = text in self.data
+        return self._mentioned[text]
 
     def claim(self, start: int, end: int) -> None:
         """Mark text as decided: later checks leave it."""

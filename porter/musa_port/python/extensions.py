@@ -45,7 +45,7 @@ class Build(NamedTuple):
 @lru_cache(maxsize=1)
 def builds(module: Module) -> tuple[Build, ...]:
     """Every such call in a module."""
-    if not any(name in module.draft.data for name in (b"cpp_extension", b"Extension")):
+    if not module.draft.mentions(b"Extension", b"cpp_extension"):
         return ()
     return tuple(_found(module))
 

@@ -6,7 +6,7 @@ Names are followed inside the module only. What comes from elsewhere is given ba
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeVar
 
@@ -115,8 +115,8 @@ class Flow:
 
     def _function(self, func: cst.BaseExpression) -> cst.FunctionDef | None:
         if isinstance(func, cst.Name):
-            found = [item.node for item in self._assignments(func) if isinstance(item, Assignment)]
-            return found[0] if len(found) == 1 and isinstance(found[0], cst.FunctionDef) else None
+            found = self._only(func)
+            return found if isinstance(found, cst.FunctionDef) else None
         if isinstance(func, cst.Attribute):
             owner = self._owner(func.value)
             return _method(owner, func.attr.value) if owner is not None else None
@@ -142,9 +142,15 @@ class Flow:
             return (*inner, f"[{plain(key) if key is not None else ''}]") if inner is not None else None
         return None
 
-    def _assignments(self, node: cst.Name) -> list[object]:
+    def _assignments(self, node: cst.Name) -> Collection[object]:
         scope = self._module._scopes.get(node)
-        return list(scope[node.value]) if scope is not None else []
+        return scope[node.value] if scope is not None else ()
+
+    def _only(self, node: cst.Name) -> cst.CSTNode | None:
+        """The one statement that gives a name its meaning."""
+        found = self._assignments(node)
+        only = next(iter(found)) if len(found) == 1 else None
+        return only.node if isinstance(only, Assignment) else None
 
     def _place_of_name(self, node: cst.Name) -> Place | None:
         for found in self._assignments(node):
@@ -160,8 +166,8 @@ class Flow:
             return None
         if node.value in ("self", "cls"):
             return self._module.enclosing(node, cst.ClassDef)
-        found = [item.node for item in self._assignments(node) if isinstance(item, Assignment)]
-        return found[0] if len(found) == 1 and isinstance(found[0], cst.ClassDef) else None
+        found = self._only(node)
+        return found if isinstance(found, cst.ClassDef) else None
 
     @cached_property
     def _writes(self) -> dict[Place, list[Write]]:
@@ -409,17 +415,20 @@ class Flow:
         for write in self._given(place, node):
             if write.how in ("=", "+"):
                 yield from self._entries(write.value, seen | {place})
-        for call in self._calls["update"]:
-            if isinstance(call.func, cst.Attribute) and self.place(call.func.value) == place:
-                yield from _keywords(call)
-        for item in self._items:
-            key = string_key(item)
-            if key is not None and self.place(item.value) == place:
-                yield Entry(plain(key), key, item)
+        yield from self._named.get(place, ())
 
     @cached_property
-    def _items(self) -> list[cst.Subscript]:
-        return [node for node in self._module.nodes(cst.Subscript) if string_key(node) is not None]
+    def _named(self) -> dict[Place | None, list[Entry]]:
+        """The keys that no literal names, by the place of x: `x.update(key=value)`, then `x["key"]`."""
+        found: dict[Place | None, list[Entry]] = defaultdict(list)
+        for call in self._calls["update"]:
+            if isinstance(call.func, cst.Attribute):
+                found[self.place(call.func.value)].extend(_keywords(call))
+        for item in self._module.nodes(cst.Subscript):
+            key = string_key(item)
+            if key is not None:
+                found[self.place(item.value)].append(Entry(plain(key), key, item))
+        return found
 
 
 def string_key(node: cst.Subscript) -> cst.SimpleString | None:

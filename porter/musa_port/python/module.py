@@ -14,7 +14,6 @@ from libcst.metadata import (
     MetadataWrapper,
     QualifiedNameSource,
     Scope,
-    ScopeProvider,
 )
 
 from musa_port.draft import Draft
@@ -22,6 +21,7 @@ from musa_port.model import Severity
 from musa_port.python.encoding import Source
 from musa_port.python.paths import Paths, Target
 from musa_port.python.paths import load as load_paths
+from musa_port.python.scopes import Scopes
 from musa_port.python.tree import dotted, root_of, walk
 
 Node = TypeVar("Node", bound=cst.CSTNode)
@@ -47,7 +47,9 @@ class Module:
         for node, parent in walk(tree):
             self._parents[node] = parent
             self._by_kind.setdefault(type(node), []).append(node)
+        self._enclosing: dict[tuple[type[cst.CSTNode], ...], dict[cst.CSTNode, Any]] = {}
         self._qualified: dict[cst.CSTNode, str] = {}
+        self._resolved: dict[tuple[Scope | None, str, int], str] = {}
         self._assigned_from: dict[str, frozenset[str]] = {}
         #: Places of the edits that use MUSA through torch, so that torch_musa has to be imported.
         self.musa_uses: list[tuple[int, int]] = []
@@ -74,8 +76,27 @@ class Module:
             current = self._parents[current]
 
     def enclosing(self, node: cst.CSTNode, *kinds: type[Node]) -> Node | None:
-        """The innermost node of these kinds around a node."""
-        return next((item for item in self.ancestors(node) if isinstance(item, kinds)), None)
+        """The innermost node of these kinds around a node. No part of the way is gone twice, however deep the tree."""
+        known = self._enclosing.setdefault(kinds, {})
+        way: list[cst.CSTNode] = []
+        current = node
+        while current not in known:
+            way.append(current)
+            parent = self._parents[current]
+            if parent is None or isinstance(parent, kinds):
+                known[current] = parent
+            else:
+                current = parent
+        found: Node | None = known[current]
+        known.update(dict.fromkeys(way, found))
+        return found
+
+    def all_enclosing(self, node: cst.CSTNode, *kinds: type[Node]) -> Iterator[Node]:
+        """The nodes of these kinds around a node, innermost first."""
+        current = self.enclosing(node, *kinds)
+        while current is not None:
+            yield current
+            current = self.enclosing(current, *kinds)
 
     def function_name(self, node: cst.CSTNode) -> str:
         """Name of the function around a node, "" at the top."""
@@ -103,7 +124,12 @@ class Module:
 
     @cached_property
     def _scopes(self) -> Any:
-        return self._wrapper.resolve(ScopeProvider)
+        return self._wrapper.resolve(Scopes)
+
+    @cached_property
+    def identifiers(self) -> frozenset[str]:
+        """Every name that stands in the file."""
+        return frozenset(node.value for node in self.nodes(cst.Name))
 
     @cached_property
     def imported_roots(self) -> dict[str, set[str]]:
@@ -202,8 +228,12 @@ class Module:
         return None in functions or any(parent in functions for parent in self.ancestors(node))
 
     def _resolve_in(self, scope: Scope | None, name: str, depth: int) -> str:
-        if scope is None:
-            return ""
+        key = scope, name, depth
+        if key not in self._resolved:
+            self._resolved[key] = self._imported_name(scope, name, depth) if scope is not None else ""
+        return self._resolved[key]
+
+    def _imported_name(self, scope: Scope, name: str, depth: int) -> str:
         for found in scope.get_qualified_names_for(name):
             if found.source is QualifiedNameSource.IMPORT:
                 return found.name

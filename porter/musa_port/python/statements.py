@@ -9,10 +9,8 @@ from musa_port.python.module import Module
 
 def line_of(module: Module, node: cst.CSTNode) -> cst.SimpleStatementLine | cst.SimpleStatementSuite | None:
     """The line of small statements that a statement is on."""
-    for parent in module.ancestors(node):
-        if isinstance(parent, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
-            return parent
-    return None
+    around: cst.CSTNode | None = module.enclosing(node, cst.SimpleStatementLine, cst.SimpleStatementSuite)
+    return around if isinstance(around, (cst.SimpleStatementLine, cst.SimpleStatementSuite)) else None
 
 
 def new_statement(module: Module, node: cst.CSTNode) -> str:

@@ -20,7 +20,9 @@ def argument_sets(module: Module, node: cst.CSTNode) -> list[dict[tuple[cst.Func
     sets: list[dict[tuple[cst.FunctionDef, str], Value]] = [{}]
     for function in functions_around(module, node):
         for given in _given(module, function):
-            if given not in sets and len(sets) < _MAX_CALLS:
+            if len(sets) == _MAX_CALLS:
+                return sets
+            if given not in sets:
                 sets.append(given)
     return sets
 

@@ -79,7 +79,7 @@ def parameters(function: cst.FunctionDef) -> list[cst.Param]:
 
 def functions_around(module: Module, node: cst.CSTNode) -> list[cst.FunctionDef]:
     """The functions around a node, innermost first."""
-    return [parent for parent in module.ancestors(node) if isinstance(parent, cst.FunctionDef)]
+    return list(module.all_enclosing(node, cst.FunctionDef))
 
 
 def assigned(module: Module, name: cst.Name) -> Iterator[cst.BaseExpression]:

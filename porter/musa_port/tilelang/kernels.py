@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import libcst as cst
 
@@ -12,7 +12,7 @@ from musa_port.python.module import Module
 from musa_port.tilelang.arguments import argument_sets, bound_arguments, calls_of
 from musa_port.tilelang.bindings import functions_around, parameters
 from musa_port.tilelang.facts import DEFAULT_THREADS, Dtype, dtypes
-from musa_port.tilelang.recognise import argument, calls, last_name, word
+from musa_port.tilelang.recognise import argument, called_words, calls, last_name, word
 from musa_port.tilelang.values import Arguments, Value, evaluate
 
 #: Calls that allocate, and what the memory is.
@@ -80,17 +80,13 @@ class Kernel:
 
     def holds(self, node: cst.CSTNode) -> bool:
         """Whether a node is in the kernel's own text."""
-        return any(parent is self.block for parent in self.module.ancestors(node))
+        return self.block in self.module.all_enclosing(node, cst.With)
 
     def uses(self, *words: str) -> Iterator[Use]:
-        """The calls of these words that the kernel makes."""
-        for call in calls(self.module, *words):
-            if self.holds(call):
-                yield Use(call, call)
-            elif (macro := _macro_around(self.module, call)) is not None:
-                for site in calls_of(self.module, macro):
-                    if self.holds(site):
-                        yield Use(call, site, bound_arguments(macro, site), macro)
+        """The calls of these words that the kernel makes, in the order of the source."""
+        table = _uses(self.module).get(self.block, {})
+        found = [use for word in words for use in table.get(word, ())]
+        return iter(sorted(found, key=lambda use: self.module.span(use.call)[0]))
 
     def buffer(self, node: cst.CSTNode | None, given: dict[str, cst.BaseExpression] = _NOTHING) -> Buffer | None:
         """The allocation that an operand names, `A_shared` or a slice of it; None when that is unclear."""
@@ -108,10 +104,8 @@ class Kernel:
 
     def _may_own(self, buffer: Buffer) -> bool:
         """Whether a buffer is not one of another kernel in the same function."""
-        return self.holds(buffer.statement) or not any(
-            isinstance(parent, cst.With) and parent in _blocks(self.module)
-            for parent in self.module.ancestors(buffer.statement)
-        )
+        around = _blocks_around(self.module, buffer.statement)
+        return not around or self.block in around
 
     def scope(self, node: cst.CSTNode | None, given: dict[str, cst.BaseExpression] = _NOTHING) -> str:
         """`shared`, `fragment`, ... for the memory that an operand is in; "" when that is unclear."""
@@ -163,14 +157,19 @@ class Kernel:
         value = evaluate(self.module, given, arguments) if given is not None else 0
         return value if isinstance(value, int) else None
 
+    @cached_property
+    def _loads(self) -> dict[Buffer | None, list[Use]]:
+        """The copies into each buffer; those from another tile are part of the computation, and no load ahead of it."""
+        table: dict[Buffer | None, list[Use]] = {}
+        for use in self.uses(*_COPIES):
+            if self.buffer(argument(use.call, "src", 0), use.given) is None:
+                table.setdefault(self.buffer(argument(use.call, "dst", 1), use.given), []).append(use)
+        return table
+
     def versions(self, buffer: Buffer, arguments: Arguments) -> int | None:
         """How often a shared buffer exists: once for each stage of the pipelined loop that loads it."""
         found = 1
-        for use in self.uses(*_COPIES):
-            if self.buffer(argument(use.call, "dst", 1), use.given) is not buffer:
-                continue
-            if self.buffer(argument(use.call, "src", 0), use.given) is not None:
-                continue  # from another tile: part of the computation, and no load ahead of it
+        for use in self._loads.get(buffer, ()):
             loop = pipeline_around(self.module, use.call) or pipeline_around(self.module, use.site)
             stages = self.stages(loop, arguments) if loop is not None else 1
             if stages is None:
@@ -235,6 +234,34 @@ def kernels(module: Module) -> list[Kernel]:
 @lru_cache(maxsize=1)
 def _blocks(module: Module) -> frozenset[cst.With]:
     return frozenset(kernel.block for kernel in kernels(module))
+
+
+def _blocks_around(module: Module, node: cst.CSTNode) -> list[cst.With]:
+    """The kernels that a node is in the text of."""
+    return [block for block in module.all_enclosing(node, cst.With) if block in _blocks(module)]
+
+
+@lru_cache(maxsize=1)
+def _uses(module: Module) -> dict[cst.With, dict[str, list[Use]]]:
+    """The calls of each word, by the kernels that make them."""
+    table: dict[cst.With, dict[str, list[Use]]] = {}
+    for name, found in called_words(module).items():
+        for block, use in (made for call in found for made in _made(module, call)):
+            table.setdefault(block, {}).setdefault(name, []).append(use)
+    return table
+
+
+def _made(module: Module, call: cst.Call) -> Iterator[tuple[cst.With, Use]]:
+    """The kernels that make a call: the one around it, and those that call the macro it is in."""
+    own = _blocks_around(module, call)
+    yield from ((block, Use(call, call)) for block in own)
+    macro = _macro_around(module, call)
+    if macro is None:
+        return
+    for site in calls_of(module, macro):
+        for block in _blocks_around(module, site):
+            if block not in own:
+                yield block, Use(call, site, bound_arguments(macro, site), macro)
 
 
 @lru_cache(maxsize=1)

@@ -78,7 +78,6 @@ def last_name(node: cst.CSTNode) -> str:
 
 def kernel_name(module: Module, node: cst.CSTNode) -> str:
     """The function that a person would name the kernel by: the one around the node, the factory when that is `main`."""
-    functions = [parent for parent in module.ancestors(node) if isinstance(parent, cst.FunctionDef)]
-    names = [function.name.value for function in functions]
+    names = [function.name.value for function in module.all_enclosing(node, cst.FunctionDef)]
     generic = {"main", "kernel", "prim_func", "_kernel", "func"}
     return next((name for name in names if name not in generic), names[0] if names else "the module")

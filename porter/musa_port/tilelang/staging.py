@@ -52,9 +52,9 @@ def staging(product: Product) -> Staging | None:
     if any(True for _ in kernel.uses("ws", "WarpSpecialize")):
         return None  # producers and consumers would have to agree on one more tile
     tile = f"{buffer.name}_shared"
-    if tile.encode() in module.draft.data or not isinstance(buffer.call.func, cst.Attribute):
+    if tile in module.identifiers or not isinstance(buffer.call.func, cst.Attribute):
         return None
-    must_sync = any(key in module.draft.data for key in _UNSYNCHRONISED)
+    must_sync = module.draft.mentions(*_UNSYNCHRONISED)
     return Staging(product, operand, buffer, tile, module.code(buffer.call.func.value), must_sync)
 
 

@@ -55,7 +55,7 @@ _PRIVATE = re.compile(r"_\w*(cuda|nvcc|jit_compile|write_ninja)\w*|COMMON_NVCC_F
 @visit(cst.Module, order=5)
 def keep_host_extensions(module: Module, node: cst.Module) -> None:
     """A file that builds host code alone keeps the build of torch."""
-    if b"cpp_extension" not in module.draft.data or not _is_host_only(module):
+    if not module.draft.mentions(b"cpp_extension") or not _is_host_only(module):
         return
     for statement in module.nodes(cst.ImportFrom):
         if statement.module is not None and ".".join(dotted(statement.module)) == PACKAGE:
@@ -68,7 +68,7 @@ def keep_host_extensions(module: Module, node: cst.Module) -> None:
 @visit(cst.Module, order=21)
 def need_no_import(module: Module, node: cst.Module) -> None:
     """What the names of such a file would have been imported from."""
-    if b"cpp_extension" in module.draft.data and _is_host_only(module):
+    if module.draft.mentions(b"cpp_extension") and _is_host_only(module):
         module.required_modules.discard(_MUSA)
 
 

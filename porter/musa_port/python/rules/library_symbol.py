@@ -118,7 +118,7 @@ def _is_open_item(module: Module, node: cst.Subscript) -> bool:
 
 
 def _mentions_library(module: Module) -> bool:
-    return b"ctypes" in module.draft.data or b"dlopen" in module.draft.data
+    return module.draft.mentions(b"ctypes", b"dlopen")
 
 
 def _row(module: Module, name: str) -> Row | None:

@@ -42,7 +42,7 @@ _NAMED = re.compile(
 @visit(cst.Call, order=32)
 def port_call(module: Module, node: cst.Call) -> None:
     """`ctypes.CDLL(name)`, `find_library("cudart")`."""
-    if b"ctypes" not in module.draft.data and b"dlopen" not in module.draft.data:
+    if not module.draft.mentions(b"ctypes", b"dlopen"):
         return
     if opens_library(module, node):
         for value in _names(module, node.args[0].value):

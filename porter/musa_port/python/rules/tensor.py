@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import libcst as cst
 
 from musa_port.model import Severity
@@ -85,10 +87,20 @@ def _is_own(module: Module, func: cst.Attribute, name: str) -> bool:
     if dotted(func.value) not in (["self"], ["cls"]):
         return False
     owner = module.enclosing(func, cst.ClassDef)
-    return owner is not None and (name in members(owner) or name in _set_on_self(module))
+    return owner is not None and (name in _members(module)[owner] or name in _set_on_self(module))
 
 
-def members(owner: cst.ClassDef) -> set[str]:
+@lru_cache(maxsize=1)
+def _members(module: Module) -> dict[cst.ClassDef, set[str]]:
+    return {owner: _defined(owner) for owner in module.nodes(cst.ClassDef)}
+
+
+@lru_cache(maxsize=1)
+def _all_members(module: Module) -> set[str]:
+    return {name for names in _members(module).values() for name in names}
+
+
+def _defined(owner: cst.ClassDef) -> set[str]:
     """Names of the methods and class variables that a class defines itself."""
     names: set[str] = set()
     for statement in owner.body.body:
@@ -110,6 +122,7 @@ def _is_bound(parent: cst.CSTNode | None, node: cst.Attribute) -> bool:
     return isinstance(parent, (cst.AssignTarget, cst.Del, cst.AsName))
 
 
+@lru_cache(maxsize=1)
 def _set_on_self(module: Module) -> set[str]:
     """Names that the file assigns as `self.name = ...`."""
     targets = (target.target for target in module.nodes(cst.AssignTarget))
@@ -140,7 +153,7 @@ def port_property(module: Module, node: cst.Attribute) -> None:
     parent = module.parent(node)
     if _is_bound(parent, node) or _is_own(module, node, node.attr.value):
         return
-    if any(node.attr.value in members(owner) for owner in module.nodes(cst.ClassDef)):
+    if node.attr.value in _all_members(module):
         message = f"a class of this file has a member {node.attr.value} of its own: the place is left"
         module.report(node.attr, "is-cuda", message, severity=Severity.WARNING, name=node.attr.value)
         return

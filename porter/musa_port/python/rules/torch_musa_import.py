@@ -171,7 +171,7 @@ def _other_branches(module: Module, statement: cst.CSTNode) -> Iterator[cst.Base
 
 def _sets_devices(module: Module, statement: cst.CSTNode) -> cst.CSTNode | None:
     """The last statement of top-level code after this one that sets the visible devices."""
-    if not any(name.encode() in module.draft.data for name in _VISIBLE):
+    if not module.draft.mentions(*(name.encode() for name in _VISIBLE)):
         return None
     begin = module.span(statement)[1]
     setters = [

@@ -86,5 +86,5 @@ def _port(module: Module, value: cst.BaseExpression) -> None:
         end = text.start + len(text.value)
         if text.value in _MISSING:
             module.edit(text.start, end, "tvm_ffi", "execution-backend", musa=False)
-        elif text.value == "cython" and any(name in module.draft.data for name in _UNKNOWN_TYPES):
+        elif text.value == "cython" and module.draft.mentions(*_UNKNOWN_TYPES):
             module.edit(text.start, end, "tvm_ffi", "cython-dtypes", musa=False)

@@ -93,7 +93,7 @@ def report_makers(module: Module, node: cst.Module) -> None:
 
 
 def _makers(module: Module) -> Iterator[cst.Call]:
-    if is_tilelang(module) and b"swizzled_layout" in module.draft.data:
+    if is_tilelang(module) and module.draft.mentions(b"swizzled_layout"):
         for call in module.nodes(cst.Call):
             if "swizzled_layout" in last_name(call.func) and _is_swizzle(module, call):
                 yield call

@@ -83,7 +83,7 @@ def report_import(module: Module, node: cst.ImportFrom) -> None:
 def report_name(module: Module, node: cst.Attribute) -> None:
     """The same as chains of names: `tilelang.cuda.transform.X`, `tilelang.register_cuda_postproc`."""
     name = node.attr.value
-    if not is_tilelang(module) or not (name.startswith("register_cuda") or b"cuda.transform" in module.draft.data):
+    if not is_tilelang(module) or not (name.startswith("register_cuda") or module.draft.mentions(b"cuda.transform")):
         return
     full = module.qualified(node) if is_use(module, node) else ""
     if full.startswith("tilelang.cuda.transform"):

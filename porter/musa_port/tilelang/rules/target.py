@@ -126,7 +126,7 @@ def _is_target(name: str) -> bool:
 @visit(cst.Comparison, order=8)
 def port_comparison(module: Module, node: cst.Comparison) -> None:
     """`target == "cuda"`, `target.kind.name == "cuda"`, in files that do not tell MUSA apart themselves."""
-    if not is_tilelang(module) or b"cuda" not in module.draft.data:
+    if not is_tilelang(module) or not module.draft.mentions(b"cuda"):
         return
     operands = [node.left, *(target.comparator for target in node.comparisons)]
     if not any(map(_reads_target, operands)) or _knows_musa(module):
@@ -228,7 +228,7 @@ def _port_plain(module: Module, node: cst.BaseExpression | None) -> None:
 @visit(cst.Module, order=8)
 def report_none(module: Module, node: cst.Module) -> None:
     """Decorators and calls that compile without a target: the first one, and how many."""
-    if not is_tilelang(module) or any(name.encode() in module.draft.data for name in _DEFAULTS):
+    if not is_tilelang(module) or module.draft.mentions(*(name.encode() for name in _DEFAULTS)):
         return
     found = sorted(_without_target(module), key=lambda place: module.span(place)[0])
     if found:
