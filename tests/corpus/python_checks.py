@@ -13,7 +13,7 @@ from .port import Port
 from .python_names import KEYWORDS, is_renamed_chain, is_renamed_member, renamed, same
 from .python_pairs import Pair, Pairs, changed
 from .python_places import kinds
-from .python_source import Import, PythonSource, dotted, text_of
+from .python_source import Import, PythonSource, dotted
 from .python_strings import is_legal
 
 #: A file without any of these has nothing to port.
@@ -90,20 +90,6 @@ def changed_shapes(found: list[PythonFile]) -> Iterator[str]:
             if not _is_known_rewrite(old, new) and not _is_known_rewrite(*around):
                 place = file.at(old) if hasattr(old, "lineno") else file.path
                 yield f"{place} became {ast.unparse(new)[:200]}"
-
-
-def changed_kernels(found: list[PythonFile]) -> Iterator[str]:
-    """Kernels of TileLang with a string that the source has not, or under another name."""
-    for file in found:
-        for old, new in file.pairs.kernels if not file.is_same else ():
-            if old.name != new.name:
-                yield f"{file.at(old)} became {new.name}"
-            if added := _strings(new) - _strings(old):
-                yield f"{file.at(old)} has {', '.join(sorted(map(repr, added)))}"
-
-
-def _strings(node: ast.AST) -> set[str]:
-    return {text for item in ast.walk(node) if (text := text_of(item)) is not None}
 
 
 def _is_known_rewrite(old: ast.AST | None, new: ast.AST | None) -> bool:

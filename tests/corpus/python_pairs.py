@@ -2,7 +2,7 @@
 
 A port adds, removes and splits import statements, and changes names and strings where they stand. So with the import
 statements taken out, both trees have the same shape; everything else is a mismatch. In TileLang, settings of the
-compiler may go, and the statements of a kernel may be others: those are for the tests of TileLang.
+compiler may go, and kernels may lose and gain the statements that `python_kernels` knows.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from .python_kernels import Kernel
 from .python_source import PythonSource, dotted
 
 
@@ -28,7 +29,6 @@ class Pairs:
     names       chains of names, each as a whole
     attributes  attributes of anything else than a chain of names, such as `f(x).cuda`
     keywords    keyword arguments
-    kernels     functions that are a program of TileLang, which are compared no further
     mismatches  places where the trees have another shape or other values
     """
 
@@ -37,8 +37,8 @@ class Pairs:
         self.names: list[Pair] = []
         self.attributes: list[Pair] = []
         self.keywords: list[Pair] = []
-        self.kernels: list[Pair] = []
         self.mismatches: list[Pair] = []
+        self._kernels: dict[ast.AST, Kernel] = {}
         self._stack = [Pair(before.module, after.module)]
         while self._stack:
             self._compare(self._stack.pop())
@@ -46,14 +46,16 @@ class Pairs:
     def _compare(self, pair: Pair) -> None:
         old, new = pair
         if dotted(old) and dotted(new):
-            self.names.append(pair)
+            if old not in self._kernels or not self._kernels[old].is_staged(old, new):
+                self.names.append(pair)
         elif type(old) is not type(new):
             self.mismatches.append(pair)
         elif isinstance(old, ast.Constant):
             self._compare_constants(pair)
-        elif isinstance(old, ast.FunctionDef) and any(map(_is_of_tilelang, old.decorator_list)):
-            self.kernels.append(pair)
         else:
+            if isinstance(old, ast.FunctionDef) and any(map(_is_of_tilelang, old.decorator_list)):
+                kernel = Kernel(old, new)
+                self._kernels.update(dict.fromkeys([*ast.walk(old), *ast.walk(new)], kernel))
             self._compare_fields(pair)
 
     def _compare_constants(self, pair: Pair) -> None:
@@ -72,7 +74,7 @@ class Pairs:
         for field in old._fields:
             if names_apart and field in ("attr", "arg"):
                 continue
-            left, right = _items(old, field), _items(new, field)
+            left, right = self._items(old, field), self._items(new, field)
             if len(left) != len(right):
                 self.mismatches.append(pair)
                 return
@@ -83,15 +85,16 @@ class Pairs:
                     self.mismatches.append(pair)
                     return
 
-
-def _items(node: ast.AST, field: str) -> list[Any]:
-    """The items of a field: no imports, and no settings that MUSA's TileLang lacks."""
-    value = getattr(node, field, None)
-    if isinstance(node, ast.Dict):
-        return [item for item, key in zip(value or [], node.keys, strict=True) if not _is_setting(key)]
-    if not isinstance(value, list):
-        return [value]
-    return [item for item in value if not isinstance(item, (ast.Import, ast.ImportFrom))]
+    def _items(self, node: ast.AST, field: str) -> list[Any]:
+        """The items of a field: no imports, no settings that MUSA's TileLang lacks, of kernels what both have."""
+        value = getattr(node, field, None)
+        if isinstance(node, ast.Dict):
+            return [item for item, key in zip(value or [], node.keys, strict=True) if not _is_setting(key)]
+        if not isinstance(value, list):
+            return [value]
+        if node in self._kernels:
+            value = self._kernels[node].statements(value)
+        return [item for item in value if not isinstance(item, (ast.Import, ast.ImportFrom))]
 
 
 def changed(pairs: list[Pair]) -> Iterator[Pair]:
