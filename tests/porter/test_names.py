@@ -20,6 +20,7 @@ RULES = {
     "families": ("cuda_prefix", "musa_prefix", "next", "area", "note"),
     "features": ("cuda_name", "kind", "severity", "feature", "note"),
     "nvcc_options": ("option", "short", "value"),
+    "torch_devices": ("name", "kind", "note"),
     "tilelang_compile_flags": ("flag", "severity", "note"),
     "tilelang_dtypes": ("name", "spellings", "bits", "kind"),
     "tilelang_externs": ("name", "note"),

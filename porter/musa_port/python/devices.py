@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Iterator
+from functools import cache, lru_cache
 
 import libcst as cst
 
+from musa_port.mappings import read_table
 from musa_port.python.literals import choices, plain, text_of
 from musa_port.python.module import Module
 from musa_port.python.tree import dotted
 
-#: Keywords whose value is a device, whatever they are given to.
-KEYWORDS = frozenset("device device_type map_location pin_memory_device device_types dst_device target_device".split())
 _DEVICE = re.compile(r"cuda(:\d+)?")
 _CUDA = "cuda"
+
+
+@cache
+def names_of(kind: str) -> frozenset[str]:
+    """What torch_devices.csv lists under a kind."""
+    return frozenset(row["name"] for row in read_table("torch_devices") if row["kind"] == kind)
+
+
+@cache
+def _pattern(kind: str) -> re.Pattern[str]:
+    return re.compile("|".join(map(fnmatch.translate, sorted(names_of(kind)))))
+
+
+@lru_cache(maxsize=4096)
+def is_keyword(name: str) -> bool:
+    """Whether a keyword of this name takes a device, whatever it is given to."""
+    return _pattern("keyword").match(name) is not None or bool(mapping_of(name))
+
+
+@lru_cache(maxsize=4096)
+def mapping_of(name: str) -> str:
+    """Where a mapping that has this name holds devices: in its "values", in "both" keys and values, or nowhere ("")."""
+    return next((kind for kind in ("values", "both") if _pattern(kind).match(name)), "")
+
+
+def is_device(node: cst.BaseExpression) -> bool:
+    """Whether an expression is the literal name of a CUDA device."""
+    return _DEVICE.fullmatch(plain(node)) is not None
+
+
+def is_device_word(node: cst.BaseExpression) -> bool:
+    """Whether an expression is the literal name of some kind of device."""
+    return plain(node).partition(":")[0] in names_of("word")
 
 
 def is_device_name(name: str) -> bool:
@@ -61,17 +95,35 @@ def _is_item_of_device(node: cst.Subscript) -> bool:
     return isinstance(key, cst.Index) and plain(key.value).lower().endswith(("device", "device_type"))
 
 
-def port_value(module: Module, value: cst.BaseExpression, rule: str, *, keys: bool = False) -> None:
-    """Change the device strings that an expression in a device position may give. With `keys`, those of a dict too."""
+def port_value(module: Module, value: cst.BaseExpression, rule: str, *, mapping: str = "") -> None:
+    """Change the device strings that an expression in a device position may give, and those in a mapping there."""
     for choice in choices(value):
-        if isinstance(choice, cst.Dict) and keys:
-            for element in choice.elements:
-                if isinstance(element, cst.DictElement):
-                    port_value(module, element.key, rule)
-                    port_value(module, element.value, rule)
-            continue
+        if mapping and isinstance(choice, (cst.Dict, cst.DictComp)):
+            for part in _parts(choice, mapping):
+                port_value(module, part, rule)
         for node, is_built in _literals(choice):
             _port_literal(module, node, is_built, rule)
+
+
+def port_place(module: Module, value: cst.BaseExpression, rule: str, *, mapping: str = "") -> None:
+    """Change what stands in a place that takes a device; names there are followed when the file has been seen."""
+    port_value(module, value, rule, mapping=mapping)
+    module.device_places.append(value)
+
+
+def port_named(module: Module, name: str, value: cst.BaseExpression, rule: str) -> None:
+    """Change what is given to something of this name, if that holds a device."""
+    if is_keyword(name) or is_device_name(name):
+        port_place(module, value, rule, mapping=mapping_of(name))
+
+
+def _parts(node: cst.Dict | cst.DictComp, mapping: str) -> Iterator[cst.BaseExpression]:
+    entries = [node] if isinstance(node, cst.DictComp) else node.elements
+    for entry in entries:
+        if isinstance(entry, (cst.DictElement, cst.DictComp)):
+            yield entry.value
+            if mapping == "both":
+                yield entry.key
 
 
 def _literals(node: cst.BaseExpression) -> Iterator[tuple[cst.BaseExpression, bool]]:

@@ -51,6 +51,8 @@ class Module:
         self._qualified: dict[cst.CSTNode, str] = {}
         self._resolved: dict[tuple[Scope | None, str, int], str] = {}
         self._assigned_from: dict[str, frozenset[str]] = {}
+        #: Expressions in places that take a device.
+        self.device_places: list[cst.BaseExpression] = []
         #: Places of the edits that use MUSA through torch, so that torch_musa has to be imported.
         self.musa_uses: list[tuple[int, int]] = []
         #: Modules of torch_musa that the port names in full and that must be imported for it.

@@ -186,6 +186,15 @@ def known(module: Module, node: cst.CSTNode, full: str) -> Target | None:
     return None
 
 
+def becomes(module: Module, full: str) -> str:
+    """The name of a CUDA name after the run; the same when it stays."""
+    target = module.paths.find(full)
+    if target is None or is_private(full) or (target.cuda == "torch.cuda" != full):
+        return full
+    stays = not target.row.supported or module.is_kept(target) or not module.draft.names.allowed(target.row)
+    return full if stays else module.paths.moved(full)
+
+
 def _decide(module: Module, node: cst.Attribute | cst.Name, full: str, target: Target) -> None:
     if target.musa == target.cuda:
         module.claim(node)
