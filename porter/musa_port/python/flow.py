@@ -118,7 +118,7 @@ class Flow:
             found = self._only(func)
             return found if isinstance(found, cst.FunctionDef) else None
         if isinstance(func, cst.Attribute):
-            owner = self._owner(func.value)
+            owner = self.owner_of(func.value)
             return _method(owner, func.attr.value) if owner is not None else None
         return None
 
@@ -134,7 +134,7 @@ class Flow:
         if isinstance(node, cst.Name):
             return self._place_of_name(node)
         if isinstance(node, cst.Attribute):
-            owner = self._owner(node.value)
+            owner = self.owner_of(node.value)
             inner: Place | None = (owner,) if owner is not None else self.place(node.value)
             return (*inner, node.attr.value) if inner is not None else None
         if isinstance(node, cst.Subscript):
@@ -160,7 +160,7 @@ class Flow:
                 return owner, node.value
         return None
 
-    def _owner(self, node: cst.BaseExpression) -> cst.ClassDef | None:
+    def owner_of(self, node: cst.BaseExpression) -> cst.ClassDef | None:
         """The class that `self`, `cls` or its name stands for."""
         if not isinstance(node, cst.Name):
             return None
@@ -280,7 +280,7 @@ class Flow:
     def _calls_of(self, function: cst.FunctionDef) -> Iterator[cst.Call]:
         owner = self._module.enclosing(function, cst.ClassDef)
         if owner is not None and function.name.value == "__init__":
-            yield from (call for call in self._calls[owner.name.value] if self._owner(call.func) is owner)
+            yield from (call for call in self._calls[owner.name.value] if self.owner_of(call.func) is owner)
         else:
             yield from (call for call in self._calls[function.name.value] if self.function(call) is function)
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import libcst as cst
 
 from musa_port.model import Severity
 from musa_port.python.literals import plain, text_of
 from musa_port.python.module import Module
+from musa_port.python.owners import all_members, classes_of, has_own, is_of_torch, overrides
 from musa_port.python.registry import visit
-from musa_port.python.tree import dotted, root_of
+from musa_port.python.tree import root_of
 from musa_port.rules import Rule, register
 
 METHOD = register(
@@ -34,7 +33,7 @@ PROPERTY = register(
     )
 )
 _KEYWORDS = frozenset({"device", "non_blocking", "async"})
-_PROPERTIES = {"is_cuda": "is_musa", "cuda_stream": "musa_stream", "cuda_event": "musa_event"}
+PROPERTIES = {"is_cuda": "is_musa", "cuda_stream": "musa_stream", "cuda_event": "musa_event"}
 
 
 @visit(cst.Call, order=40)
@@ -43,7 +42,7 @@ def port_method(module: Module, node: cst.Call) -> None:
     func = node.func
     if not isinstance(func, cst.Attribute) or func.attr.value != "cuda" or not module.imports("torch"):
         return
-    if _is_own(module, func, "cuda") or _is_module(module, func):
+    if has_own(module, func.value, "cuda") or _is_module(module, func):
         return
     if _takes_device(module, node):
         module.replace(func.attr, "musa", "cuda-method")
@@ -82,39 +81,6 @@ def _is_module(module: Module, func: cst.Attribute) -> bool:
     return bound is not None and bound[0] in module.imported_modules
 
 
-def _is_own(module: Module, func: cst.Attribute, name: str) -> bool:
-    """Whether it is `self.cuda` of a class that has a member of this name."""
-    if dotted(func.value) not in (["self"], ["cls"]):
-        return False
-    owner = module.enclosing(func, cst.ClassDef)
-    return owner is not None and (name in _members(module)[owner] or name in _set_on_self(module))
-
-
-@lru_cache(maxsize=1)
-def _members(module: Module) -> dict[cst.ClassDef, set[str]]:
-    return {owner: _defined(owner) for owner in module.nodes(cst.ClassDef)}
-
-
-@lru_cache(maxsize=1)
-def _all_members(module: Module) -> set[str]:
-    return {name for names in _members(module).values() for name in names}
-
-
-def _defined(owner: cst.ClassDef) -> set[str]:
-    """Names of the methods and class variables that a class defines itself."""
-    names: set[str] = set()
-    for statement in owner.body.body:
-        if isinstance(statement, cst.FunctionDef):
-            names.add(statement.name.value)
-        elif isinstance(statement, cst.SimpleStatementLine):
-            for small in statement.body:
-                if isinstance(small, cst.AnnAssign) and isinstance(small.target, cst.Name):
-                    names.add(small.target.value)
-                elif isinstance(small, cst.Assign):
-                    names.update(t.target.value for t in small.targets if isinstance(t.target, cst.Name))
-    return names
-
-
 def _is_bound(parent: cst.CSTNode | None, node: cst.Attribute) -> bool:
     """Whether the attribute is set or deleted there, and not read."""
     if isinstance(parent, (cst.For, cst.CompFor, cst.AnnAssign, cst.AugAssign)):
@@ -122,38 +88,79 @@ def _is_bound(parent: cst.CSTNode | None, node: cst.Attribute) -> bool:
     return isinstance(parent, (cst.AssignTarget, cst.Del, cst.AsName))
 
 
-@lru_cache(maxsize=1)
-def _set_on_self(module: Module) -> set[str]:
-    """Names that the file assigns as `self.name = ...`."""
-    targets = (target.target for target in module.nodes(cst.AssignTarget))
-    return {
-        target.attr.value
-        for target in targets
-        if isinstance(target, cst.Attribute) and dotted(target.value) == ["self"]
-    }
-
-
 @visit(cst.FunctionDef, order=40)
-def report_own_method(module: Module, node: cst.FunctionDef) -> None:
-    """`def cuda(self, ...)`: callers of tensors and modules now say `musa`."""
+def port_definition(module: Module, node: cst.FunctionDef) -> None:
+    """`def cuda(self)` changes with its calls where it overrides the method of torch; other classes keep theirs."""
     name = node.name.value
-    if name in ("cuda", "is_cuda") and module.imports("torch") and module.enclosing(node, cst.ClassDef):
-        new = name.replace("cuda", "musa")
-        message = f"the class defines {name}() itself, while callers in the port say {new}"
-        rule = "cuda-method" if name == "cuda" else "is-cuda"
-        module.report(node.name, rule, message, severity=Severity.WARNING, name=name)
+    if name not in ("cuda", "is_cuda") or not module.imports("torch") or module.enclosing(node, cst.ClassDef) is None:
+        return
+    if name == "cuda" and overrides(module, node):
+        module.replace(node.name, "musa", "cuda-method")
+        return
+    new = name.replace("cuda", "musa")
+    message = f"the class keeps its own {name}, while {new} is asked of objects that may be of torch"
+    rule = "cuda-method" if name == "cuda" else "is-cuda"
+    module.report(node.name, rule, message, severity=Severity.WARNING, name=name)
+
+
+#: What the method `cuda` is chosen from, or with.
+_PLACES = (cst.Arg, cst.Assign, cst.AnnAssign, cst.Element, cst.Return, cst.IfExp, cst.Lambda, cst.ListComp)
+_OPTIONS = frozenset("args arg opt opts options config cfg conf flags params hparams settings".split())
+
+
+@visit(cst.Attribute, order=41)
+def port_method_as_value(module: Module, node: cst.Attribute) -> None:
+    """`map(torch.Tensor.cuda, xs)`, `move = x.cuda if gpu else x.cpu`."""
+    if node.attr.value != "cuda" or not module.imports("torch") or module.is_claimed(node.attr):
+        return
+    parent = module.parent(node)
+    if isinstance(parent, cst.Call) and parent.func is node:
+        return
+    if _is_method_of_torch(module, node) or _is_beside_cpu(node, parent):
+        module.replace(node.attr, "musa", "cuda-method")
+    elif isinstance(parent, _PLACES) and not _is_flag(module, node, parent):
+        message = f"{module.code(node)} is left: this file does not show whether it is the method of a tensor"
+        module.report(node, "cuda-method", message, advice="Write `musa` where it is the method.", name="cuda")
+
+
+def _is_method_of_torch(module: Module, node: cst.Attribute) -> bool:
+    """`torch.nn.Module.cuda`, or the same of a class of the file that inherits from one of torch."""
+    full = module.qualified(node)
+    if full:
+        return full.startswith(("torch.Tensor.", "torch.nn."))
+    owners = classes_of(module, node.value) if not has_own(module, node.value, "cuda") else []
+    return any(is_of_torch(module, owner) for owner in owners) and not _is_set(module, node)
+
+
+def _is_set(module: Module, node: cst.Attribute) -> bool:
+    return _is_bound(module.parent(node), node)
+
+
+def _is_beside_cpu(node: cst.Attribute, parent: cst.CSTNode | None) -> bool:
+    """`x.cuda if gpu else x.cpu`."""
+    branches = (parent.body, parent.orelse) if isinstance(parent, cst.IfExp) else ()
+    others = [branch.attr.value for branch in branches if isinstance(branch, cst.Attribute) and branch is not node]
+    return others == ["cpu"]
+
+
+def _is_flag(module: Module, node: cst.Attribute, parent: cst.CSTNode) -> bool:
+    """Whether it is a member of options, of a class of the file, or of a module, or what `x if c else y` tests."""
+    is_test = isinstance(parent, cst.IfExp) and parent.test is node
+    name = node.value.attr if isinstance(node.value, cst.Attribute) else node.value
+    is_option = isinstance(name, cst.Name) and name.value.lower() in _OPTIONS
+    return is_test or is_option or _is_module(module, node) or has_own(module, node.value, "cuda")
 
 
 @visit(cst.Attribute, order=40)
 def port_property(module: Module, node: cst.Attribute) -> None:
     """`x.is_cuda`, read and not called."""
-    new = _PROPERTIES.get(node.attr.value)
+    new = PROPERTIES.get(node.attr.value)
     if new is None or not module.imports("torch") or module.is_claimed(node.attr):
         return
     parent = module.parent(node)
-    if _is_bound(parent, node) or _is_own(module, node, node.attr.value):
+    if _is_bound(parent, node) or has_own(module, node.value, node.attr.value):
         return
-    if node.attr.value in _all_members(module):
+    if node.attr.value in all_members(module):
         message = f"a class of this file has a member {node.attr.value} of its own: the place is left"
         module.report(node.attr, "is-cuda", message, severity=Severity.WARNING, name=node.attr.value)
         return
