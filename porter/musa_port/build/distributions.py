@@ -68,7 +68,7 @@ _TOOLKIT = re.compile(
     r"nvidia-(?:cublas|cuda-[a-z]+(?:-[a-z]+)*|cudnn|cufft|cufile|curand|cusolver|cusparse|cusparselt|nccl|nvjitlink"
     r"|nvjpeg|nvtx|nvshmem|nvfatbin|nvvm|npp)(?:-cu\d+)?"
 )
-_FOR_CUDA = re.compile(r"(?:[\w-]*-)?(?:cuda|cu\d{2,3}x?|nvidia|nvtx|tensorrt|cuda\d+x?|cudf|cuml|cugraph)(?:-[\w-]*)?")
+_FOR_CUDA = re.compile(r"(?:[\w-]*-)?(?:cuda|cu\d{2,3}x?|nvidia|nvtx|tensorrt|cuda\d+x?|cudf|cuml|cugraph)(?:-[\w-]*)?|[\w-]+-gpu")
 _LOCAL = re.compile(r"\+cu\d+")
 _ADDRESS = re.compile(r"https?://\S*(?:/cu\d{2,3}\b|cu\d{2,3}[\w.-]*\.whl|pypi\.nvidia\.com|pypi\.ngc\.nvidia)\S*")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
@@ -127,7 +127,7 @@ def decide(text: Fragment, *, fixed: str = "", hashed: bool = False) -> bool:
     elif row is not None:
         _replace(text, match, row, "its hashes belong to it" if hashed else fixed)
     elif _FOR_CUDA.fullmatch(name):
-        text.report("python-package", *span, f"{name} speaks of CUDA or NVIDIA and is in no table", name=name)
+        text.report("python-package", *span, f"{name} is for GPUs of NVIDIA by its name, and is in no table", name=name)
     address(text)
     return False
 

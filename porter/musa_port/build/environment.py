@@ -37,7 +37,7 @@ LEFT = register(
 )
 
 #: Variables that CUDA, its libraries or PyTorch read begin so.
-_FOREIGN = re.compile(
+FOREIGN = re.compile(
     r"(CUDA|CUDNN|CUBLAS|CUBLASLT|CUSOLVER|NCCL|NVSHMEM|NVIDIA|NVCC|NVRTC|TORCH_CUDA|TORCH_NCCL|PYTORCH_CUDA)_\w+"
 )
 
@@ -82,7 +82,7 @@ def rename(name: Fragment, *, exported: bool = False) -> None:
             _say(name, row)
     elif held is not None:
         _leave(name, held)
-    elif exported and _FOREIGN.fullmatch(text):
+    elif exported and FOREIGN.fullmatch(text):
         message = f"{text} is in no table and stays"
         name.report("environment-left", 0, end, message, severity=Severity.INFO, name=text, once=text)
 

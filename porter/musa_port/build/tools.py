@@ -29,7 +29,7 @@ def report(word: Fragment) -> bool:
     row = flags.tool(name)
     if row is None or (row.supported and not row.flag):
         return False
-    note = f": {row.note}" if row.note not in ("", "tool") else ""
+    note = f": {row.note}" if row.note else ""
     target = f"its nearest counterpart is {row.musa}" if row.musa else "it has no counterpart"
     start = len(word.text) - len(name)
     word.report("cuda-tool", start, len(word.text), f"{name} is left; {target}{note}", name=name)

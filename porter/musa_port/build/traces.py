@@ -11,7 +11,10 @@ from musa_port.mappings import read_rows, read_table
 #: Options that compilers for the host, or many other programs, have as well.
 _COMMON = frozenset({"--keep", "--library", "--linker-options", "--threads"})
 #: Architectures, packages that no table lists, and endings of sources.
-_OTHERS = r"(?:sm|compute|lto)_\d\d|\bcu\d\d|(?<![\w-])cuh?(?![\w-])|\bcu(?:df|ml|graph)\b|\btensorrt|\bnsight|\bdatacenter-gpu"
+_OTHERS = (
+    r"(?:sm|compute|lto)_\d\d|\bcu\d\d|(?<![\w-])cuh?(?![\w-])|\bcu(?:df|ml|graph)\b|\btensorrt|\bnsight"
+    r"|\bdatacenter-gpu|\w-gpu\b"
+)
 
 
 def found(lowered: bytes) -> bool:

@@ -50,23 +50,28 @@ def _unknown(module: Module, node: cst.BaseExpression) -> Fragment:
 
 
 def _of_literal(module: Module, node: cst.SimpleString) -> Fragment | None:
-    value, raw = node.evaluated_value, node.raw_value
-    if not isinstance(value, str) or not raw.isascii() or not value.isascii():
+    if "b" in node.prefix.lower():
         return None
-    start = module.span(node)[0] + len(node.prefix) + len(node.quote)
-    source = Fragment(module.draft, raw, range(start, start + len(raw)))
-    return source if value == raw else align(value, source, escapes="r" not in node.prefix.lower())
+    start, end = module.span(node)
+    source = _source(module, start + len(node.prefix) + len(node.quote), end - len(node.quote))
+    if "\\" not in node.raw_value:
+        return source
+    return align(str(node.evaluated_value), source, escapes="r" not in node.prefix.lower())
 
 
 def _of_formatted(module: Module, node: cst.FormattedString) -> Fragment | None:
-    start, end = (position for position in module.span(node))
-    start, end = start + len(node.start), end - len(node.end)
-    raw = module.draft.data[start:end]
-    if not raw.isascii() or b"\\" in raw:
+    start, end = module.span(node)
+    source = _source(module, start + len(node.start), end - len(node.end))
+    if "\\" in source.text:
         return None
-    text = raw.decode()
+    text = source.text
     for part in node.parts:
         if isinstance(part, cst.FormattedStringExpression):
-            begin, stop = (position - start for position in module.span(part))
+            begin, stop = (position - source.at[0] for position in module.span(part))
             text = text[:begin] + _UNKNOWN[0] + "_" * (stop - begin - 1) + text[stop:]
-    return Fragment(module.draft, text, range(start, end))
+    return Fragment(module.draft, text, source.at)
+
+
+def _source(module: Module, start: int, end: int) -> Fragment:
+    """A stretch of the file; each byte is one character, so that any encoding passes through."""
+    return Fragment(module.draft, module.draft.data[start:end].decode("latin-1"), range(start, end))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import libcst as cst
 
 from musa_port.build import traces
 from musa_port.draft import Draft
 from musa_port.languages import Language, Notes, register
+from musa_port.mappings import read_rows
 from musa_port.model import Severity
 from musa_port.python.depth import deep_recursion, require_flat
 from musa_port.python.encoding import Source
@@ -36,6 +38,7 @@ _COMMENT = re.compile(
     re.S,
 )
 _REQUIREMENTS = re.compile(rb"(?:install|setup|tests|extras)_requires?\b")
+_PACKAGE = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(\w+)", re.M)
 _CUDA_NAME = re.compile(rb"\b\w*CUDA\w*\b")
 
 
@@ -78,9 +81,18 @@ def notes(data: bytes) -> Notes:
     return {"python-imports": [sorted(found)]} if found else {}
 
 
-def _requires(lowered: bytes) -> bool:
-    """Whether the file names Python packages that a table knows as requirements: their names need no word of CUDA."""
-    return _REQUIREMENTS.search(lowered) is not None and traces.found(lowered)
+def _traces(lowered: bytes) -> bool:
+    """Whether the file requires or imports a package that a table knows: their names need no word of CUDA."""
+    if _REQUIREMENTS.search(lowered) and traces.found(lowered):
+        return True
+    return any(match.group(1).decode() in _packages() for match in _PACKAGE.finditer(lowered))
 
 
-PYTHON = register(Language("python", "python", ("*.py", "*.pyi"), port, r"python[\d.]*", notes, _requires, _COMMENT))
+@cache
+def _packages() -> frozenset[str]:
+    """The packages that exist for CUDA only."""
+    rows = (row for row in read_rows("torch_python") if row.kind == "import" and not row.supported)
+    return frozenset(row.cuda.removeprefix("import ").partition(".")[0].lower() for row in rows) - {"torch"}
+
+
+PYTHON = register(Language("python", "python", ("*.py", "*.pyi"), port, r"python[\d.]*", notes, _traces, _COMMENT))

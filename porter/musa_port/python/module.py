@@ -284,8 +284,10 @@ class Module:
         return load_paths(self.draft.names)
 
     def is_kept(self, target: Target) -> bool:
-        """Whether --keep-names names it."""
-        return bool({target.cuda, target.cuda.rpartition(".")[2]} & self.draft.names.keep)
+        """Whether --keep-names names it, or the project has a package of that name itself."""
+        if {target.cuda, target.cuda.rpartition(".")[2]} & self.draft.names.keep:
+            return True
+        return not target.row.supported and self.is_of_project(target.cuda.partition(".")[0])
 
     def is_of_project(self, package: str) -> bool:
         """Whether a file of the tree is what `import package` reads."""

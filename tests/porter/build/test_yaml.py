@@ -18,6 +18,8 @@ from musa_port.draft import Draft
 from musa_port.options import Options
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.porter.conftest import Check
 
 PATH = "ci.yml"
@@ -51,8 +53,7 @@ ENVIRONMENT = [
     case("env:\n  CUDA_DEVICE_ORDER: PCI_BUS_ID\n  NCCL_FANCY: 1\n", None, "B41 warning 2", "B41 info 3"),
     case(
         "env:\n  NCCL_ASYNC_ERROR_HANDLING: 1\n  TORCH_NCCL_ASYNC_ERROR_HANDLING: 1\n",
-        "env:\n  MCCL_ASYNC_ERROR_HANDLING: 1\n  TORCH_NCCL_ASYNC_ERROR_HANDLING: 1\n",
-        "B41 info 3",
+        "env:\n  MCCL_ASYNC_ERROR_HANDLING: 1\n  TORCH_MCCL_ASYNC_ERROR_HANDLING: 1\n",
     ),
     case("env:\n  CUDA_HOME: a\n  MUSA_HOME: b\n", None, "B41 info 2"),
     case(
@@ -147,6 +148,14 @@ def test_yaml(check: Check, before: str, after: str | None, findings: tuple[str,
     check({PATH: before}, None if after is None else {PATH: after}, findings)
     if after is not None:
         assert _shape(before) == _shape(after)
+
+
+def test_no_key_comes_twice(check: Check, tmp_path: Path) -> None:
+    """Of two variables that have one name on MUSA, the second stays."""
+    mapping = tmp_path / "map.csv"
+    mapping.write_text("cuda_name,musa_name,kind\nNCCL_A,MCCL_A,env\nNCCL_OLD_A,MCCL_A,env\n")
+    before, after = "env:\n  NCCL_A: 1\n  NCCL_OLD_A: 1\n", "env:\n  MCCL_A: 1\n  NCCL_OLD_A: 1\n"
+    check({PATH: before}, {PATH: after}, ("B41 info 3",), options=Options(map_files=(mapping,)))
 
 
 def _shape(text: str) -> list[Any]:

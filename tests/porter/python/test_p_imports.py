@@ -349,3 +349,45 @@ def test_pynvml(rewrites: Rewrites, before: str, after: str) -> None:
 
 def test_other_pynvml_stays(rewrites: Rewrites) -> None:
     rewrites("from mylib import pynvml\nimport mylib.pynvml\nx = 'import pynvml'\npynvml_x = 1\n")
+
+
+# ---- P31 ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import pycuda.autoinit\n",
+        "from pycuda.compiler import SourceModule\n",
+        "from pycuda import gpuarray\n",
+        "import cupyx.scipy.sparse\n",
+        "from cupy.cuda import Device\n",
+        "from numba import cuda\n",
+        "from numba.cuda import jit\n",
+        "from cuda import nvrtc\n",
+        "import cuda.bindings.driver as d\n",
+        "import cudf\n",
+        "from tensorrt import Builder\n",
+        "import torch_tensorrt\n",
+        "import nvidia.dali\n",
+        "import cutlass.cute as cute  # cuda\n",
+    ],
+)
+def test_packages_for_cuda_only(rewrites: Rewrites, text: str) -> None:
+    """Also where the file has no other word of CUDA."""
+    rewrites(text, findings=["P31 error"])
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("import nvtx  # cuda\nnvtx.mark()\n", "nvtx.py"),
+        ("from rmm.pool import x  # cuda\n", "rmm/__init__.py"),
+    ],
+)
+def test_packages_of_the_project(port: Port, text: str, path: str) -> None:
+    assert port(text, tree={path: "", "rmm/pool.py": ""} if "/" in path else {path: ""}).findings == []
+
+
+def test_packages_with_other_names(port: Port) -> None:
+    assert port("import cupy_like  # cuda\nfrom .cudf import x\nimport mycuda.core\n").findings == []

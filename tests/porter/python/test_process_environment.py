@@ -118,3 +118,54 @@ def test_options(port: Port) -> None:
 def test_no_import_of_torch_musa(port: Port) -> None:
     """The environment alone needs no torch_musa."""
     assert "torch_musa" not in port('import os, torch\nos.environ["CUDA_HOME"]\n').data.decode()
+
+
+# ---- variables in no table ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'os.environ["NCCL_FOO_BAR"] = "1"',
+        'x = os.getenv("CUDA_FOO_BAR")',
+        'os.environ.update(CUDNN_FOO="1")',
+        'env = {**os.environ, "NVSHMEM_FOO": "1"}',
+        'if "TORCH_NCCL_FOO" in os.environ: pass',
+    ],
+)
+def test_a_variable_of_cuda_in_no_table_is_reported(rewrites: Rewrites, text: str) -> None:
+    result = rewrites(f"import os\n{text}\n", findings=["P18 info"])
+    assert [finding.message.endswith("is in no table and is left") for finding in result.findings] == [True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['os.environ["MY_CUDA_FLAG"] = "1"', 'd["NCCL_FOO"] = "1"', 'print("CUDA_FOO_BAR")', 'os.getenv("HOME")  # cuda'],
+)
+def test_other_names_are_not_reported(port: Port, text: str) -> None:
+    assert port(f"import os\n{text}\n").findings == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("TORCH_NCCL_BLOCKING_WAIT", "TORCH_MCCL_BLOCKING_WAIT"),
+        ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "TORCH_MCCL_ASYNC_ERROR_HANDLING"),
+        ("TORCH_NCCL_RETHROW_CUDA_ERRORS", "TORCH_MCCL_RETHROW_MUSA_ERRORS"),
+        ("PYTORCH_NVCC", "PYTORCH_MCC"),
+        ("NCCL_DEBUG", "MCCL_DEBUG"),
+    ],
+)
+def test_variables_that_torch_musa_reads_change_without_a_word(rewrites: Rewrites, before: str, after: str) -> None:
+    text = 'import os\nos.environ["{}"] = "1"\nx = os.getenv("{}")\n'
+    assert rewrites(text.format(before, before), text.format(after, after)).findings == []
+
+
+def test_weak_evidence_is_told_once_in_a_file(rewrites: Rewrites) -> None:
+    text = 'import os\nos.environ["{}"] = "1"\nx = os.getenv("{}")\n'
+    result = rewrites(text.format(*["NCCL_IB_TIMEOUT"] * 2), text.format(*["MCCL_IB_TIMEOUT"] * 2))
+    assert [finding.line for finding in result.findings] == [2]
+
+
+def test_host_memory_of_nccl_has_no_counterpart(rewrites: Rewrites) -> None:
+    rewrites('import os\nos.environ["NCCL_CUMEM_HOST_ENABLE"] = "0"\n', findings=["P18 error"])

@@ -79,6 +79,6 @@ def program(file: CMakeFile, argument: Argument) -> None:
         file.draft.edit(*place, row.musa, "build-program", row.confidence)
         return
     counterpart = f"; {row.musa} is the MUSA program of that kind" if row.musa else " and has no counterpart"
-    note = f" ({row.note})" if row.note not in ("", "tool") else ""
+    note = f" ({row.note})" if row.note else ""
     message = f"{argument.text} is left{counterpart}{note}"
     file.draft.report("build-program", *place, message, name=argument.text, once=argument.text)

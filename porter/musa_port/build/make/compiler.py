@@ -141,7 +141,7 @@ def _program(file: MakeFile, call: Call, word: Word) -> None:
             file.draft.report("make-compiler", start, word.end, message, severity=Severity.WARNING, name=name)
         return
     counterpart = f"; {row.musa} is the MUSA program of that kind" if row.musa else " and has no counterpart"
-    note = f" ({row.note})" if row.note not in ("", "tool") else ""
+    note = f" ({row.note})" if row.note else ""
     message = f"{name} is left{counterpart}{note}"
     file.draft.report("build-program", start, word.end, message, name=name, once=name)
 

@@ -148,7 +148,7 @@ def _report_tool(module: Module, node: cst.BaseExpression, name: str) -> None:
     row = flags.tool(name)
     if row is None or is_decided(module, node):
         return
-    note = f": {row.note}" if row.note not in ("", "tool") else ""
+    note = f": {row.note}" if row.note else ""
     target = f"its nearest counterpart is {row.musa}" if row.musa else "it has no counterpart"
     module.claim(node)
     module.report(node, "toolkit-program", f"{name} is left; {target}{note}", name=name, once=name)

@@ -42,7 +42,7 @@ CUDA_ONLY = register(
         "P31",
         "cuda-only-package",
         Severity.ERROR,
-        "Reports packages that exist for CUDA only: cupy, numba.cuda, pycuda, cuda-python, nvtx.",
+        "Reports packages that exist for CUDA only: cupy, numba.cuda, pycuda, cuda-python, nvtx, RAPIDS, TensorRT.",
         example=("import cupy", "import cupy"),
         advice="Write the part with torch, Triton or TileLang, or keep it out of the MUSA build.",
     )

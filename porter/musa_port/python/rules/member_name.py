@@ -1,4 +1,4 @@
-"""Names of members in strings: `getattr(x, "cuda")()`, `hasattr(torch, "cuda")`, `methodcaller("cuda")`."""
+"""Names of members of tensors and modules in strings: `getattr(x, "cuda")()`, `methodcaller("cuda")`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from musa_port.python.literals import plain, text_of
 from musa_port.python.module import Module
 from musa_port.python.owners import has_own
 from musa_port.python.registry import visit
-from musa_port.python.rules.name import becomes
 from musa_port.python.rules.tensor import PROPERTIES
 
-_ASKING = frozenset({"getattr", "hasattr", "setattr", "delattr"})
+_ASKING = frozenset({"getattr", "hasattr"})
 _MAKING = frozenset({"operator.methodcaller", "operator.attrgetter"})
 
 
@@ -38,9 +37,7 @@ def _new(module: Module, call: cst.Call, receiver: cst.BaseExpression, name: str
     full = module.qualified(receiver)
     if full.startswith(("torch.Tensor", "torch.nn.")):
         return _member(name)
-    if full:
-        return becomes(module, f"{full}.{name}").rpartition(".")[2] if full.split(".")[0] == "torch" else ""
-    if not _member(name) or has_own(module, receiver, name):
+    if full or not _member(name) or has_own(module, receiver, name):
         return ""
     return _member(name) if name != "cuda" or _is_method(module, call, receiver) else ""
 

@@ -123,7 +123,7 @@ _RULES = (
     ("tilelang.testing", "tests-require-musa"),
     ("tilelang.cuda.transform", "backend-passes"),
     ("tilelang", "triton"),
-    ("torch", "torch-cuda"),
+    ("torch.", "torch-cuda"),
     ("", "cuda-only-package"),
 )
 _FORMS = re.compile("str|bool")

@@ -102,17 +102,12 @@ def _split(module: Module, text: str) -> tuple[str, str] | None:
 
 
 def _port_attribute(module: Module, call: cst.Call, node: cst.SimpleString) -> None:
-    """`getattr(torch, "cuda")`, `monkeypatch.setattr(torch.cuda, "CUDAGraph", ...)`, `getattr(x, "is_cuda", False)`."""
+    """`getattr(torch, "cuda")`, `monkeypatch.setattr(torch.cuda, "CUDAGraph", ...)`."""
     text, owner = text_of(module, node), call.args[0].value
     if text is None or not _NAME.fullmatch(text.value):
         return
     holder = module.qualified(owner)
-    if holder:
-        new = _moved(module, node, holder, text.value, is_question=_is_question(call))
-    elif text.value == "is_cuda" and module.imports("torch") and name_of(call.func) != "setattr":
-        new = "is_musa"
-    else:
-        new = None
+    new = _moved(module, node, holder, text.value, is_question=_is_question(call)) if holder else None
     if new is not None:
         module.edit(text.start, text.start + len(text.value), new, "named-target", musa=True)
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 import libcst as cst
 
 from musa_port import flags
+from musa_port.build.environment import FOREIGN
 from musa_port.mappings import Row
 from musa_port.model import Severity
 from musa_port.names import BUILD_FLAGS
@@ -114,9 +115,7 @@ def _mappings(module: Module, node: cst.Call, name: str) -> Iterator[cst.BaseExp
 
 def _port_keywords(module: Module, node: cst.Call, name: str) -> None:
     """`os.environ.update(CUDA_HOME=...)`, `dict(os.environ, CUDA_HOME=...)`, the same of `mock.patch.dict`."""
-    named = [
-        arg for arg in node.args if arg.keyword is not None and arg.keyword.value in module.draft.names.environment
-    ]
+    named = [arg for arg in node.args if arg.keyword is not None and _is_variable(module, arg.keyword.value)]
     if not named:
         return
     if name == "update" and isinstance(node.func, cst.Attribute):
@@ -201,15 +200,20 @@ def _is_copy(module: Module, node: cst.Call, depth: int) -> bool:
 @lru_cache(maxsize=1)
 def _mentions_variable(module: Module) -> bool:
     """Whether the file names a variable at all: a cheap test before values are followed."""
-    names = module.draft.names.environment.keys()
-    if not names.isdisjoint(_strings(module)):
+    if any(_is_variable(module, text) for text in _strings(module)):
         return True
-    return any(arg.keyword is not None and arg.keyword.value in names for arg in module.nodes(cst.Arg))
+    keywords = (arg.keyword.value for arg in module.nodes(cst.Arg) if arg.keyword is not None)
+    return any(_is_variable(module, keyword) for keyword in keywords)
+
+
+def _is_variable(module: Module, name: str) -> bool:
+    """Whether a variable of this name is in the table, or is one of CUDA by its name."""
+    return name in module.draft.names.environment or FOREIGN.fullmatch(name) is not None
 
 
 def _may_name(module: Module, node: cst.BaseExpression) -> bool:
     if isinstance(node, cst.SimpleString):
-        return plain(node) in module.draft.names.environment
+        return _is_variable(module, plain(node))
     return isinstance(node, (cst.Name, cst.Attribute, cst.IfExp)) and _mentions_variable(module)
 
 
@@ -219,13 +223,16 @@ def _may_name(module: Module, node: cst.BaseExpression) -> bool:
 def _port_names(module: Module, node: cst.BaseExpression, value: cst.BaseExpression | None) -> None:
     """Rename the variable that an expression names; a name is followed to the literals that it may stand for."""
     for literal in [node] if isinstance(node, cst.SimpleString) else flow(module).values(node):
-        if isinstance(literal, cst.SimpleString) and plain(literal) in module.draft.names.environment:
+        if isinstance(literal, cst.SimpleString) and _is_variable(module, plain(literal)):
             _port_entry(module, Entry(plain(literal), literal, value if value is not None else literal))
 
 
 def _port_entry(module: Module, entry: Entry) -> None:
     row = module.draft.names.environment.get(entry.name)
-    if row is None or is_decided(module, entry.key):
+    if is_decided(module, entry.key):
+        return
+    if row is None:
+        _report_unknown(module, entry)
         return
     if (reason := _why_left(module, row)) is not None:
         module.claim(entry.key)
@@ -239,6 +246,23 @@ def _port_entry(module: Module, entry: Entry) -> None:
     _say(module, entry, row)
     if entry.value is not entry.key:
         _port_value(module, entry.name, entry.value)
+
+
+def _report_unknown(module: Module, entry: Entry) -> None:
+    """A variable of CUDA by its name, unless it is the project's own."""
+    if FOREIGN.fullmatch(entry.name) and entry.name not in module.draft.names.keep:
+        message = f"{entry.name} is in no table and is left"
+        advice = "MUSA reads no variable of CUDA: where CUDA reads this one, look for its counterpart."
+        severity = Severity.INFO
+        module.report(
+            entry.key,
+            "process-environment",
+            message,
+            severity=severity,
+            advice=advice,
+            name=entry.name,
+            once=entry.name,
+        )
 
 
 def _why_left(module: Module, row: Row) -> str | None:
