@@ -317,7 +317,7 @@ def _severity(row: Row) -> Severity | None:
 def _why_kept(row: Row) -> str:
     if not row.supported:
         return row.note or "no counterpart"
-    return f"it cannot be translated as it stands; the table says: {row.musa}"
+    return f"it cannot be translated as it stands; on MUSA it is {row.musa}"
 
 
 def _written(group: _Group, row: Row) -> tuple[str, ...] | None:

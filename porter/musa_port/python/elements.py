@@ -13,6 +13,8 @@ from musa_port.python.statements import line_of
 Sequence = cst.List | cst.Tuple | cst.Set
 _BLANK = b" \t"
 _NEWLINE = re.compile(rb"\r?\n|\r")
+#: The end of a line that a backslash continues.
+_CONTINUED = re.compile(rb"\\?(?:\r?\n|\r)")
 
 
 def can_remove(sequence: Sequence, gone: Collection[cst.BaseElement]) -> bool:
@@ -66,7 +68,7 @@ def _with_space(data: bytes, start: int, end: int) -> tuple[int, int]:
     while stop < len(data) and data[stop] in _BLANK:
         stop += 1
     alone = begin == 0 or data[begin - 1] in b"\r\n"
-    if match := _NEWLINE.match(data, stop):
+    if match := (_CONTINUED if alone else _NEWLINE).match(data, stop):
         return (begin, match.end()) if alone else (begin, stop)
     closes = data[stop : stop + 1] in (b"]", b")", b"}", b"#")
     return (begin, end) if closes and not alone else (start, stop)
@@ -87,7 +89,7 @@ def remove_operand(module: Module, sequence: Sequence, rule: str, confidence: st
 def remove_statement(
     module: Module, node: cst.CSTNode, rule: str, confidence: str, staying: Collection[cst.CSTNode] = ()
 ) -> None:
-    """Remove a call or an addition; where its line, or its block, would have nothing else, `pass` takes its place.
+    """Remove a call or an addition; where its block would have nothing else, one `pass` takes its place.
 
     staying  statements that are known to stay
     """
@@ -95,19 +97,44 @@ def remove_statement(
     start, end = module.span(node)
     stretch = _with_space(module.draft.data, start, end)
     is_alone = module.draft.data[stretch[0] - 1 : stretch[0]] in (b"", b"\n") and stretch[1] > end
-    if is_alone and line is not None and _has_others(module, line, staying):
+    if line is not None and (between := _beside(module, line, node, staying)) is not None:
+        module.edit(*between, "", rule, confidence, musa=False)
+    elif is_alone and line is not None and _can_be_empty(module, line, staying):
         module.edit(*stretch, "", rule, confidence, musa=False)
     else:
         module.edit(start, end, "pass", rule, confidence, musa=False)
 
 
-def _has_others(module: Module, line: cst.CSTNode, staying: Collection[cst.CSTNode]) -> bool:
-    """Whether the block of a line keeps a statement, whatever else is removed: one that is no call or addition."""
+def _beside(
+    module: Module,
+    line: cst.SimpleStatementLine | cst.SimpleStatementSuite,
+    node: cst.CSTNode,
+    staying: Collection[cst.CSTNode],
+) -> tuple[int, int] | None:
+    """Of a statement on a line with others that stay, the stretch from or to its neighbour."""
+    place = next((index for index, item in enumerate(line.body) if item is node), None)
+    others = [item for item in line.body if item is not node]
+    if place is None or not others or not all(_stays(item, staying) for item in others):
+        return None
+    if place + 1 < len(line.body):
+        return module.span(node)[0], module.span(line.body[place + 1])[0]
+    return module.span(line.body[place - 1])[1], module.span(node)[1]
+
+
+def _can_be_empty(module: Module, line: cst.CSTNode, staying: Collection[cst.CSTNode]) -> bool:
+    """Whether the block of a line keeps a statement, or has got a `pass` already, whatever else is removed."""
     block = module.parent(line)
-    if isinstance(block, cst.Module):
+    if isinstance(block, cst.Module) or block in module.filled_blocks:
         return True
     for other in block.body if isinstance(block, cst.IndentedBlock) else ():
         small = other.body if isinstance(other, cst.SimpleStatementLine) else ()
-        if not small or any(item in staying or not isinstance(item, (cst.Expr, cst.AugAssign)) for item in small):
+        if not small or any(_stays(item, staying) for item in small):
             return True
+    if block is not None:
+        module.filled_blocks.add(block)
     return False
+
+
+def _stays(statement: cst.CSTNode, staying: Collection[cst.CSTNode]) -> bool:
+    """Whether no rule removes a statement: one that is no call or addition."""
+    return statement in staying or not isinstance(statement, (cst.Expr, cst.AugAssign))

@@ -55,6 +55,8 @@ class Module:
         self.device_places: list[cst.BaseExpression] = []
         #: Places of the edits that use MUSA through torch, so that torch_musa has to be imported.
         self.musa_uses: list[tuple[int, int]] = []
+        #: Blocks of statements that a `pass` keeps from being empty.
+        self.filled_blocks: set[cst.CSTNode] = set()
         #: Modules of torch_musa that the port names in full and that must be imported for it.
         self.required_modules: set[str] = set()
         #: Import statements of torch_musa that the port itself writes.
