@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from musa_port.build import definitions, distributions, environment, shell, traces, values
+from musa_port.build import definitions, distributions, environment, shell, source_patterns, traces, values
 from musa_port.build.fragment import Fragment
 from musa_port.build.quoting import align
 from musa_port.build.toml_strings import String, strings
@@ -29,6 +29,13 @@ _SCRIPT = re.compile(
 )
 _DEFINE = re.compile(r"tool\.scikit-build\.cmake\.define\.(\w+)")
 _ARGUMENTS = re.compile(r"tool\.scikit-build\.cmake\.args")
+#: Lists of files that a distribution holds.
+_PATHS = re.compile(
+    r"tool\.setuptools\.(?:exclude-)?package-data\..+|tool\.setuptools\.data-files\..+"
+    r"|tool\.(?:poetry|maturin|pdm\.build|flit\.sdist|hatch\.build(?:\.targets\.\w+)?)"
+    r"\.(?:include|exclude|source-includes|artifacts|only-include)(?:\.path)?"
+    r"|tool\.scikit-build\.(?:sdist|wheel)\.(?:include|exclude)"
+)
 _COMMA = re.compile(r"(?:[ \t]*\r?\n)?[ \t]*,")
 _REST = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)")
 _POETRY = re.compile(r"tool\.poetry\.(?:group\.[^.]+\.)?(?:dev-)?dependencies\.([^.]+)(\.\w+)?")
@@ -74,6 +81,8 @@ def _decide(whole: Fragment, string: String, text: Fragment) -> bool:
     elif (match := _POETRY.fullmatch(path)) and not match.group(2):
         distributions.decide(whole.part(*string.key), fixed="tables of Poetry are not rewritten")
         distributions.address(text)
+    elif _PATHS.fullmatch(path):
+        source_patterns.decide(text)
     else:
         distributions.address(text)
     return False

@@ -1,15 +1,16 @@
-"""setup.cfg: the requirements of setuptools. Everything else is left."""
+"""setup.cfg: the requirements and the data files of setuptools. Everything else is left."""
 
 from __future__ import annotations
 
 import re
 
-from musa_port.build import distributions, traces
+from musa_port.build import distributions, source_patterns, traces
 from musa_port.build.fragment import Fragment
 from musa_port.draft import Draft
 from musa_port.languages import Language, register
 
 _LINE = re.compile(r"[^\n]*(?:\n|$)")
+_PATH = re.compile(r"[^\s,#]+")
 _SECTION = re.compile(r"\[([^\]]*)\]")
 _KEY = re.compile(r"([^\s=:#;][^=:]*?)[ \t]*[=:][ \t]*")
 _KEYS = frozenset({"install_requires", "setup_requires", "tests_require", "requires-dist"})
@@ -30,14 +31,28 @@ def port(draft: Draft) -> None:
         elif first > start or not match.group().strip():
             if _is_list(section, key):
                 _requirement(whole, start, first, position)
+            elif _holds_paths(section):
+                _paths(whole, first, position)
         elif setting := _KEY.match(whole.text, start, position):
             key = setting.group(1)
             if _is_list(section, key):
                 _requirement(whole, setting.end(), setting.end(), position)
+            elif _holds_paths(section):
+                _paths(whole, setting.end(), position)
 
 
 def _is_list(section: str, key: str) -> bool:
     return (section == "options" and key in _KEYS) or (section == "options.extras_require" and key != "")
+
+
+def _holds_paths(section: str) -> bool:
+    return section in ("options.package_data", "options.exclude_package_data", "options.data_files")
+
+
+def _paths(whole: Fragment, start: int, end: int) -> None:
+    """Names of files and patterns, with commas or alone on a line."""
+    for match in _PATH.finditer(whole.text, start, end):
+        source_patterns.decide(whole.part(*match.span()))
 
 
 def _requirement(whole: Fragment, start: int, first: int, end: int) -> None:
