@@ -43,6 +43,9 @@ class Word(NamedTuple):
     empty: str = ""
 
 
+#: The end of a line that goes on below, and that of any line.
+_CONTINUED = re.compile(rb"[ \t]*\\\r?\n\Z")
+_LINE_END = re.compile(rb"(?:\\?\r?\n)|\Z")
 _SOURCE = re.compile(r"\.[cm]uh?$")
 
 
@@ -159,6 +162,9 @@ def remove(draft: Draft, start: int, end: int, rule: str, confidence: str = "") 
         begin -= 1
     while stop < len(data) and data[stop] in b" \t" and not draft.is_claimed(stop):
         stop += 1
+    if (before := _CONTINUED.search(data, max(0, begin - 80), begin)) and _LINE_END.match(data, stop):
+        draft.edit(before.start(), end, "", rule, confidence)  # with the backslash that led to its line
+        return
     at_line_start = begin == 0 or data[begin - 1] in b"\r\n"
     at_line_end = stop == len(data) or data[stop] in b"\r\n"
     if at_line_start and at_line_end and begin > 0:

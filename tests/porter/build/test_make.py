@@ -76,7 +76,7 @@ def test_compiler(make: Check, before: str, after: str, findings: tuple[str, ...
     [
         (
             "NVCCFLAGS = -O3 -Xcompiler -fPIC \\\n  -Xptxas -v \\\n  -gencode arch=compute_90,code=sm_90",
-            "NVCCFLAGS = -O3 -fPIC \\\n  \\\n  --offload-arch=mp_31",
+            "NVCCFLAGS = -O3 -fPIC \\\n  --offload-arch=mp_31",
             ("B1 warning 3",),
         ),
         ("MINE = -G\nx:\n\tnvcc $(MINE) a.cu", "MINE = -g\nx:\n\tmcc $(MINE) a.mu", ("B1 warning 1",)),
