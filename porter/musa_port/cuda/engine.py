@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 #: Notes that rules need from the whole tree.
-SHARED_NOTES = ("paste", "stringise", "python-imports", "make-variables")
+SHARED_NOTES = ("paste", "stringise", "python-imports", "make-variables", "cmake-standards")
 
 
 def build_index(

@@ -15,6 +15,7 @@ from musa_port.build.cmake import (
     project_languages,
     properties,
     sources,
+    standards,
     targets,
     toolkit,
     variables,
@@ -112,6 +113,6 @@ def _follow_renames(file: CMakeFile, command: Command) -> None:
 
 languages.register(
     languages.Language(
-        "cmake", "cmake", ("CMakeLists.txt", "CMakeLists.txt.in", "*.cmake", "*.cmake.in"), port, traces=traces.found
+        "cmake", "cmake", ("CMakeLists.txt", "CMakeLists.txt.in", "*.cmake", "*.cmake.in"), port, notes=standards.notes, traces=traces.found
     )
 )

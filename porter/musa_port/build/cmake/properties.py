@@ -6,7 +6,7 @@ import re
 
 from musa_port import flags
 from musa_port.build import flag_words
-from musa_port.build.cmake import tables
+from musa_port.build.cmake import standards, tables
 from musa_port.build.cmake.file import Argument, CMakeFile, Command
 from musa_port.build.cmake.values import assignments, is_reference, sources_of
 from musa_port.model import Severity
@@ -57,16 +57,10 @@ def apply(file: CMakeFile) -> None:
 
 
 def _properties(file: CMakeFile, command: Command) -> None:
-    names = set(command.words())
+    dropped = standards.drop_properties(file, command)
     for index, argument in enumerate(command.arguments):
         row = tables.properties().get(argument.text)
-        if row is None or index == 0 or file.draft.is_claimed(argument.start):
-            continue
-        if row.musa in names and command.name == "set_target_properties" and index + 1 < len(command.arguments):
-            for dropped in command.arguments[index : index + 2]:
-                flag_words.remove(file.draft, *dropped.outer, "cmake-property")
-            message = f"{argument.text} is dropped: {row.musa} is set as well"
-            file.draft.report("cmake-property", *argument.outer, message, name=argument.text)
+        if row is None or index == 0 or argument in dropped or file.draft.is_claimed(argument.start):
             continue
         file.draft.edit(argument.start, argument.end, row.musa, "cmake-property", row.confidence)
         message = f"{argument.text} became {row.musa}" + (f": {row.note}" if row.note else "")

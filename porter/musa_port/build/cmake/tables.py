@@ -62,7 +62,7 @@ def properties() -> dict[str, Row]:
         for name in re.findall(r"^set_target_properties\(\.\.\. (\w+)", row.cuda)
     }
     for name, row in variables().items():
-        if name.startswith("CMAKE_CUDA_STANDARD"):
+        if name.startswith(("CMAKE_CUDA_STANDARD", "CMAKE_CUDA_EXTENSIONS")):
             rows[name.removeprefix("CMAKE_")] = row._replace(
                 cuda=name.removeprefix("CMAKE_"), musa=row.musa.removeprefix("CMAKE_")
             )

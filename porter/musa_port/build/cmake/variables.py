@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from musa_port.build.cmake import tables
+from musa_port.build.cmake import standards, tables
 from musa_port.build.cmake.file import CMakeFile, Command
 from musa_port.mappings import Row
 from musa_port.model import Severity
@@ -71,6 +71,8 @@ _CUDA_WORD = re.compile(r"cuda|nccl|cudnn|nvshmem|nvtx|cutlass", re.I)
 
 def apply(file: CMakeFile) -> None:
     """Decide everything that is a name."""
+    for command in file.named("set"):
+        standards.guard(file, command)
     for command in file.commands:
         if command.is_condition:
             _version_test(file, command)
