@@ -229,7 +229,7 @@ def _port_names(module: Module, node: cst.BaseExpression, value: cst.BaseExpress
 
 def _port_entry(module: Module, entry: Entry) -> None:
     row = module.draft.names.environment.get(entry.name)
-    if is_decided(module, entry.key):
+    if (row is None and not FOREIGN.fullmatch(entry.name)) or is_decided(module, entry.key):
         return
     if row is None:
         _report_unknown(module, entry)
@@ -249,8 +249,8 @@ def _port_entry(module: Module, entry: Entry) -> None:
 
 
 def _report_unknown(module: Module, entry: Entry) -> None:
-    """A variable of CUDA by its name, unless it is the project's own."""
-    if FOREIGN.fullmatch(entry.name) and entry.name not in module.draft.names.keep:
+    """Report a variable of CUDA by its name that no table has, unless it is the project's own."""
+    if entry.name not in module.draft.names.keep:
         message = f"{entry.name} is in no table and is left"
         advice = "MUSA reads no variable of CUDA: where CUDA reads this one, look for its counterpart."
         severity = Severity.INFO
