@@ -24,6 +24,7 @@ RULES = {
     "tilelang_compile_flags": ("flag", "severity", "note"),
     "tilelang_dtypes": ("name", "spellings", "bits", "kind"),
     "tilelang_externs": ("name", "note"),
+    "tilelang_features": ("feature", "archs", "note"),
     "tilelang_gemm": ("threads", "m", "n", "unit", "note"),
     "tilelang_language": ("word", "rule", "action", "severity", "message"),
     "tilelang_limits": ("arch", "limit", "value", "note"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -99,6 +99,26 @@ def limit(arch: str, name: str) -> int | None:
 def wide_warps(archs: Iterable[str]) -> list[str]:
     """Those of the architectures whose warp is not 32 threads."""
     return [arch for arch in archs if (limit(arch, "warp") or 32) != 32]
+
+
+@cache
+def _features() -> dict[str, list[str]]:
+    return {row["feature"]: row["archs"].split() for row in read_table("tilelang_features")}
+
+
+def having(archs: Iterable[str], feature: str) -> list[str]:
+    """Those of the architectures that have a feature."""
+    return [arch for arch in archs if arch in _features()[feature]]
+
+
+def lacking(archs: Iterable[str], feature: str) -> list[str]:
+    """Those of the architectures that do not have a feature."""
+    return [arch for arch in archs if arch not in _features()[feature]]
+
+
+def severity_for(archs: Sequence[str], without: Sequence[str]) -> Severity:
+    """An error when no architecture of the port has what is asked for, else a warning."""
+    return Severity.WARNING if len(without) < len(archs) else Severity.ERROR
 
 
 @cache

@@ -125,13 +125,17 @@ def test_other_timing_stays(rewrites: Rewrites, text: str) -> None:
     ],
 )  # fmt: skip
 def test_filled_fp8(rewrites: Rewrites, before: str, after: str) -> None:
-    rewrites(f"x = {before}\n", f"x = {after}\n", ["H25"], head=TORCH)
+    rewrites(f"x = {before}\n", f"x = {after}\n", ["H25"])
 
 
 def test_filled_fp8_under_other_imports(rewrites: Rewrites) -> None:
     before = "from torch import zeros, float8_e4m3fn as e4m3\nx = zeros(4, dtype=e4m3)\n"
     after = "from torch import zeros, float8_e4m3fn as e4m3\nx = zeros(4, dtype=torch.float32).to(e4m3)\n"
-    rewrites(before, after, ["H25"], head="import torch  # cuda\n")
+    rewrites(before, after, ["H25"])
+
+
+def test_fp8_without_tilelang_stays(finds: Finds) -> None:
+    finds("x = torch.zeros(4, dtype=torch.float8_e4m3fn)\n", "H25", head=TORCH)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +148,7 @@ def test_filled_fp8_under_other_imports(rewrites: Rewrites) -> None:
     ],
 )
 def test_other_tensors_stay(rewrites: Rewrites, text: str) -> None:
-    rewrites(text, head=TORCH)
+    rewrites(text)
 
 
 def test_unsigned(finds: Finds) -> None:

@@ -100,6 +100,7 @@ def test_bulk_copies_stay(finds: Finds, archs: tuple[str, ...], severity: str) -
         ("T.tma_store_wait(1)", ["warning 1"]),
         ("T.tma_store_wait(read=False)", ["warning 1"]),
         ("T.tma_load(d, b, s)", ["warning 1"]),
+        ("d = T.create_tma_descriptor(1, 2)", ["warning 1"]),
     ],
 )
 def test_bulk_waits(finds: Finds, call: str, expected: list[str]) -> None:
@@ -149,6 +150,15 @@ def test_number_of_barriers(finds: Finds, number: int, expected: list[str]) -> N
 )
 def test_partial_syncs(finds: Finds, call: str, expected: list[str]) -> None:
     finds(f"{call}\n", "K24", *expected)
+
+
+def test_bulk_copies_for_one_architecture(finds: Finds) -> None:
+    for call in ("T.tma_copy(a, b)", "T.tma_load(d, b, s)"):
+        result = finds(f"{call}\n", "K15", "error 1", arch=("mp_22",))
+        assert [(item.message[-24:], item.advice) for item in result.findings] == [
+            ("mp_22 has no bulk copies", "Write T.copy.")
+        ]
+    finds("T.tma_store_wait(1)\n", "K15", arch=("mp_22",))
 
 
 # ---- K17 ---------------------------------------------------------------------------------------------------------

@@ -208,6 +208,35 @@ def test_waiting(rewrites: Rewrites) -> None:
     rewrites("T.wait_wgmma(  # all\n    0)\n", "T.wait_sqmma(  # all\n    0)\n", ["K10"])
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("T.wgmma_gemm(A, B, C)\nT.wait_wgmma(0)\nx = 1\n", "T.gemm(A, B, C)\nx = 1\n"),
+        ("T.gemm(A, B, C, wg_wait=-1)\nif x:\n    T.wait_wgmma(1)\n", "T.gemm(A, B, C)\nif x:\n    pass\n"),
+        ("T.gemm(A, B, C, wg_wait=wait, transpose_B=True)\n", "T.gemm(A, B, C, transpose_B=True)\n"),
+    ],
+)
+def test_products_without_sqmma_wait_themselves(rewrites: Rewrites, before: str, after: str) -> None:
+    result = rewrites(before, after, findings=["K9 warning", "K3 error"], arch=("mp_22",))
+    assert not any("wait_sqmma" in finding.message + finding.advice for finding in result.findings)
+
+
+def test_waits_within_expressions_without_sqmma(finds: Finds) -> None:
+    finds("x = T.wait_wgmma(0)\n", "K10", "error 1", arch=("mp_22",))
+
+
+def test_products_for_both_architectures(rewrites: Rewrites) -> None:
+    """mp_31's form is written, and what mp_22 has to have instead is said."""
+    for before in ("T.wgmma_gemm(A, B, C)\n", "T.gemm(A, B, C, wg_wait=-1)\n"):
+        found = rewrites(before, "T.gemm(A, B, C, wg_wait=-1)\n", findings=["K9 warning"]).findings
+        assert any("mp_22 has no SQMMA" in finding.message for finding in found)
+
+
+def test_products_that_wait_stay(finds: Finds) -> None:
+    finds("T.gemm(A, B, C, wg_wait=0)\n", "K9", arch=("mp_22",))
+    finds("T.gemm(A, B, C, wg_wait=-1)\n", "K9", arch=("mp_31",))
+
+
 # ---- K29 ---------------------------------------------------------------------------------------------------------
 
 

@@ -40,7 +40,7 @@ CAPABILITY = register(
             "from tilelang.contrib import nvcc\nversion = nvcc.get_target_compute_version(target)",
             "from tilelang.contrib import mcc as nvcc\nversion = nvcc.get_target_compute_version(target)",
         ),
-        advice="Compare with 3.1 for what an S5000 has (FP8, TMA), and with 2.2 for an S4000.",
+        advice="Compare with the versions of MUSA: nothing reaches 8 or 9.",
     )
 )
 _PROPERTIES = "torch.cuda.get_device_properties"
@@ -76,5 +76,8 @@ def report_version(module: Module, node: cst.Attribute | cst.Name) -> None:
     if name in _VERSIONS and is_use(module, node):
         full = module.qualified(node)
         if full.startswith(_HELPERS):
-            message = f"{name} tells 3.1 for mp_31 and 2.2 for mp_22: check what is compared with it"
+            told = " and ".join(
+                f"{arch[3]}.{arch[4:]} for {arch}" for arch in sorted(module.options.arch, reverse=True)
+            )
+            message = f"{name} tells {told}: check what is compared with it"
             module.report(node, "kernel-capability", message, name=full, once=name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from musa_port.model import Severity
@@ -12,7 +10,7 @@ from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.python.uses import is_use
 from musa_port.rules import Rule, register
-from musa_port.tilelang.facts import dtypes
+from musa_port.tilelang.facts import dtypes, lacking, severity_for
 from musa_port.tilelang.recognise import is_tilelang, kernel_name, word
 
 FP4 = register(
@@ -69,12 +67,8 @@ def _report(module: Module, node: cst.CSTNode, name: str) -> None:
         message = f"{name} in {where}: there is no code generation for FP4"
         module.report(node, "fp4", message, name=name, once=f"{name} {where}")
         return
-    lacking = list(_without_fp8(module.options.arch))
-    if lacking:
-        severity = Severity.WARNING if len(lacking) < len(module.options.arch) else Severity.ERROR
-        message = f"{name} in {where}: {', '.join(lacking)} has no FP8"
+    without = lacking(module.options.arch, "fp8")
+    if without:
+        message = f"{name} in {where}: {', '.join(without)} has no FP8"
+        severity = severity_for(module.options.arch, without)
         module.report(node, "fp8", message, severity=severity, name=name, once="file")
-
-
-def _without_fp8(archs: tuple[str, ...]) -> Iterator[str]:
-    return (arch for arch in archs if arch in ("mp_21", "mp_22"))

@@ -8,6 +8,7 @@ from musa_port.model import Severity
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.rules import Rule, register
+from musa_port.tilelang.facts import having, lacking, severity_for
 from musa_port.tilelang.kernels import kernels
 from musa_port.tilelang.products import Product, Tile, path, products
 from musa_port.tilelang.recognise import calls, kernel_name
@@ -102,7 +103,7 @@ _SHOWN = {"wmma": "WMMA instead of SQMMA", "scalar": "a scalar loop", "other": "
 @visit(cst.Module, order=6)
 def report_products(module: Module, node: cst.Module) -> None:
     """Every product, for the architectures that the port is for."""
-    if "mp_31" in module.options.arch:
+    if having(module.options.arch, "gemm"):
         for product in products(module):
             _report_operands(product)
             _report_sizes(product)
@@ -117,13 +118,13 @@ def _where(product: Product) -> str:
 
 def _report_older(module: Module) -> None:
     """On mp_22 and mp_21 no product compiles so far: once for a file."""
-    older = [arch for arch in module.options.arch if arch != "mp_31"]
-    for call in calls(module, "gemm", "gemm_v1", "gemm_v2"):
-        if older:
-            severity = Severity.WARNING if len(older) < len(module.options.arch) else Severity.ERROR
-            message = f"T.gemm does not compile for {', '.join(older)} in the public tilelang-musa 0.1.12"
-            advice = "Tiles for mp_22 must be multiples of 32x32x16. Port for mp_31 alone with --arch mp_31."
-            module.report(call, "gemm-path", message, severity=severity, advice=advice, once="older")
+    archs = module.options.arch
+    without = lacking(archs, "gemm")
+    for call in calls(module, "gemm", "gemm_v1", "gemm_v2", "wgmma_gemm") if without else ():
+        message = f"T.gemm does not compile for {', '.join(without)} in the public tilelang-musa 0.1.12"
+        advice = "Tiles for mp_22 must be multiples of 32x32x16. Port for mp_31 alone with --arch mp_31."
+        severity = severity_for(archs, without)
+        module.report(call, "gemm-path", message, severity=severity, advice=advice, once="older")
 
 
 def _report_operands(product: Product) -> None:

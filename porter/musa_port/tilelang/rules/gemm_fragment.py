@@ -11,6 +11,7 @@ from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.python.statements import after_line, indentation, newline
 from musa_port.rules import Rule, register
+from musa_port.tilelang.facts import having
 from musa_port.tilelang.kernels import Buffer
 from musa_port.tilelang.products import Product, products
 from musa_port.tilelang.recognise import kernel_name
@@ -47,7 +48,7 @@ FRAGMENT = register(
 @visit(cst.Module, order=6)
 def port_fragments(module: Module, node: cst.Module) -> None:
     """`T.gemm(fragment, shared, accumulator)`."""
-    if "mp_31" not in module.options.arch:
+    if not having(module.options.arch, "sqmma"):
         return
     for product in products(module):
         name = fragment_of(product)

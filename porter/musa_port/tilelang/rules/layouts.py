@@ -12,7 +12,7 @@ from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.rules import Rule, register
 from musa_port.tilelang.changes import Item, delete_items, delete_statement
-from musa_port.tilelang.facts import wide_warps
+from musa_port.tilelang.facts import having, wide_warps
 from musa_port.tilelang.recognise import argument, calls, is_tilelang, kernel_name, last_name
 
 SWIZZLE = register(
@@ -75,7 +75,12 @@ def _port_table(module: Module, call: cst.Call, table: cst.Dict) -> None:
         maker = last_name(item.value.func) if isinstance(item.value, cst.Call) else ""
         verb = "went, and TileLang chooses" if item in gone else "is left"
         message = f"{maker} for {module.code(item.key)} in {where} {verb}"
-        module.report(item.key, "swizzled-layout", message, name=maker)
+        module.report(item.key, "swizzled-layout", message, advice=_advice(module), name=maker)
+
+
+def _advice(module: Module) -> str:
+    """The maker that the rule advises is for SQMMA."""
+    return "" if having(module.options.arch, "sqmma") else "Leave the layout to TileLang."
 
 
 def _is_swizzle(module: Module, node: cst.BaseExpression) -> bool:
@@ -89,7 +94,7 @@ def report_makers(module: Module, node: cst.Module) -> None:
         if not module.is_claimed(call):
             maker = last_name(call.func)
             message = f"{maker} in {kernel_name(module, call)} is left: it is a layout for NVIDIA's matrix units"
-            module.report(call, "swizzled-layout", message, name=maker)
+            module.report(call, "swizzled-layout", message, advice=_advice(module), name=maker)
 
 
 def _makers(module: Module) -> Iterator[cst.Call]:

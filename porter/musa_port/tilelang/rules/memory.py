@@ -11,7 +11,7 @@ from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.python.tree import walk
 from musa_port.rules import Rule, register
-from musa_port.tilelang.facts import limit
+from musa_port.tilelang.facts import having, limit
 from musa_port.tilelang.kernels import Buffer, Kernel, kernels
 from musa_port.tilelang.recognise import kernel_name
 from musa_port.tilelang.samples import kernel, shared
@@ -64,7 +64,7 @@ def _add(kernel: Kernel, arguments: Arguments) -> Sum:
         if bytes_each is not None:
             size += bytes_each * (versions or 1)
             parts.append(f"{buffer.name} {bytes_each}" + (f" x {versions} stages" if versions and versions > 1 else ""))
-    for buffer in staged(kernel):
+    for buffer in staged(kernel) if having(kernel.module.options.arch, "sqmma") else ():
         bytes_each = kernel.size(buffer, arguments)
         size += bytes_each or 0
         parts.append(f"{buffer.name}_shared {bytes_each or 'unknown'}, which rule K4 adds")
@@ -93,6 +93,14 @@ def _is_larger_elsewhere(module: Module, total: Sum) -> bool:
     return any(total.size > (limit(arch, "shared_memory") or total.size) for arch in module.options.arch)
 
 
+def _most(module: Module) -> int:
+    """What a kernel may take on every architecture that is known; else what did not fit."""
+    archs = module.options.arch
+    known = [most for arch in archs if (most := limit(arch, "shared_memory"))]
+    seen = [least for arch in archs if (least := limit(arch, "shared_memory_exceeded"))]
+    return min(known or seen or [limit("mp_31", "shared_memory") or 0])
+
+
 def _report_unknown(module: Module, kernel: Kernel, total: Sum) -> None:
     """Kernels with matrix products live close to the limit: name what their memory depends on."""
     if not any(True for _ in kernel.uses("gemm", "wgmma_gemm")):
@@ -100,7 +108,7 @@ def _report_unknown(module: Module, kernel: Kernel, total: Sum) -> None:
     names = sorted({name for buffer in total.unknown for name in _unknown_names(module, buffer)})
     if names:
         where = kernel_name(module, kernel.call)
-        message = f"the shared memory of {where} depends on {', '.join(names)}: keep it below 196608 B"
+        message = f"the shared memory of {where} depends on {', '.join(names)}: keep it below {_most(module)} B"
         module.report(kernel.call, "shared-memory", message, severity=Severity.INFO, name=where)
 
 

@@ -9,7 +9,8 @@ from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.rules import Rule, register
 from musa_port.tilelang.arguments import argument_sets
-from musa_port.tilelang.recognise import argument, calls, kernel_name, keyword
+from musa_port.tilelang.facts import having, lacking, severity_for
+from musa_port.tilelang.recognise import argument, calls, kernel_name, keyword, word
 from musa_port.tilelang.values import evaluate
 
 PIPELINED = register(
@@ -45,6 +46,9 @@ BULK = register(
 )
 
 
+_WITHOUT_BULK = "Each stage takes shared memory: num_stages=1 or 0, or T.serial, if the kernel does not start or hangs."
+
+
 @visit(cst.Module, order=6)
 def report_pipelines(module: Module, node: cst.Module) -> None:
     """Loops with two stages or more, or with a number that is not known: once for each function."""
@@ -57,20 +61,36 @@ def report_pipelines(module: Module, node: cst.Module) -> None:
         if not known or max(known) >= 2:
             where = kernel_name(module, call)
             number = f"{max(known)} stages" if known else "stages by a parameter"
-            module.report(call, "pipelined-loop", f"a loop of {where} is pipelined in {number}", name=where, once=where)
+            message = f"a loop of {where} is pipelined in {number}"
+            advice = "" if having(module.options.arch, "bulk_copies") else _WITHOUT_BULK
+            module.report(call, "pipelined-loop", message, advice=advice, name=where, once=where)
+
+
+#: Words for bulk copies, and what is to be checked where there are such copies.
+_BULK = {
+    "tma_copy": "check strides and types",
+    "tma_load": "descriptors on MUSA have neither box nor swizzle",
+    "create_tma_descriptor": "descriptors on MUSA have neither box nor swizzle",
+}
+
+
+def _report_bulk(module: Module, call: cst.Call, name: str) -> None:
+    archs, where = module.options.arch, kernel_name(module, call)
+    without = lacking(archs, "bulk_copies")
+    checked = [_BULK[name]] if len(without) < len(archs) else []
+    missing = [f"{', '.join(without)} has no bulk copies"] if without else []
+    message = f"T.{name} in {where} is left: {', and '.join([*checked, *missing])}"
+    advice = "" if checked else "Write T.copy."
+    severity = severity_for(archs, without)
+    module.report(call, "tma-copy", message, severity=severity, advice=advice, name=name, once=f"{name} {where}")
 
 
 @visit(cst.Module, order=6)
 def report_bulk(module: Module, node: cst.Module) -> None:
     """`T.tma_copy`, `T.tma_store_wait(1)`."""
-    older = [arch for arch in module.options.arch if arch in ("mp_21", "mp_22")]
-    for call in calls(module, "tma_copy"):
-        where = kernel_name(module, call)
-        missing = f", and {', '.join(older)} has no bulk copies" if older else ""
-        message = f"T.tma_copy in {where} is left: check strides and types{missing}"
-        severity = Severity.ERROR if older and len(older) == len(module.options.arch) else Severity.WARNING
-        module.report(call, "tma-copy", message, severity=severity, name="tma_copy", once=where)
-    for call in calls(module, "tma_store_wait"):
+    for call in calls(module, *_BULK):
+        _report_bulk(module, call, word(module, call.func))
+    for call in calls(module, "tma_store_wait") if having(module.options.arch, "bulk_copies") else ():
         count = evaluate(module, argument(call, "count", 0)) if argument(call, "count", 0) is not None else 0
         read = keyword(call, "read")
         if count != 0 or (read is not None and evaluate(module, read.value) is not True):

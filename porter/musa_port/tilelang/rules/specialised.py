@@ -8,6 +8,7 @@ from musa_port.model import Severity
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.rules import Rule, register
+from musa_port.tilelang.facts import lacking, severity_for
 from musa_port.tilelang.recognise import calls, kernel_name, keyword, word
 
 SPECIALISED = register(
@@ -27,13 +28,14 @@ SPECIALISED = register(
 @visit(cst.Module, order=6)
 def report_specialised(module: Module, node: cst.Module) -> None:
     """`with T.ws(0):`, `T.Kernel(producer_threads=128)`."""
-    older = [arch for arch in module.options.arch if arch in ("mp_21", "mp_22")]
+    without = lacking(module.options.arch, "warp_specialisation")
     for call in calls(module, "ws", "WarpSpecialize"):
         where = kernel_name(module, call)
-        if older:
-            message = f"T.{word(module, call.func)} in {where} does not compile for {', '.join(older)}"
-            severity = Severity.WARNING if len(older) < len(module.options.arch) else Severity.ERROR
-            module.report(call, "warp-specialised", message, severity=severity, once=where)
+        if without:
+            message = f"T.{word(module, call.func)} in {where} does not compile for {', '.join(without)}"
+            severity = severity_for(module.options.arch, without)
+            advice = "Let every thread do both parts, one after the other." if severity is Severity.ERROR else ""
+            module.report(call, "warp-specialised", message, severity=severity, advice=advice, once=where)
         else:
             message = f"T.{word(module, call.func)} in {where} is left: check that whole warps arrive at its barriers"
             module.report(call, "warp-specialised", message, once=where)

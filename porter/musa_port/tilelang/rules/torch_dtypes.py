@@ -45,7 +45,7 @@ _FILLED = frozenset(f"torch.{name}" for name in _FILLED_NAMES)
 @visit(cst.Call, order=25)
 def port_filled(module: Module, node: cst.Call) -> None:
     """`torch.zeros(..., dtype=torch.float8_e4m3fn)`."""
-    if not isinstance(node.func, (cst.Attribute, cst.Name)) or not module.draft.mentions(b"float8"):
+    if not isinstance(node.func, (cst.Attribute, cst.Name)) or not is_tilelang(module):
         return
     name = node.func.attr.value if isinstance(node.func, cst.Attribute) else node.func.value
     given = keyword(node, "dtype")

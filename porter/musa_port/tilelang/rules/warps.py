@@ -72,7 +72,10 @@ def report_shuffles(module: Module, node: cst.Module) -> None:
         once = f"{name} {where}"
         if wide:
             message = f"T.{name} in {where} works on 32 lanes, and a warp of {', '.join(wide)} has 128"
-            module.report(call, "warp-shuffle", message, severity=Severity.WARNING, name=name, once=once)
+            advice = (
+                "Set TILELANG_MUSA_MP22_MMA_SHAPE=m16n16k16 for warps of 32 threads, or make the width a parameter."
+            )
+            module.report(call, "warp-shuffle", message, severity=Severity.WARNING, advice=advice, name=name, once=once)
         elif name in _SHUFFLES and (len(call.args) > 2 or keyword(call, "mask") or keyword(call, "width")):
             message = f"T.{name} in {where} is given a width or a mask: check the order of the arguments"
             module.report(call, "warp-shuffle", message, severity=Severity.WARNING, name=name, once=once)

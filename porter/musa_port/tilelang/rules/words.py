@@ -9,7 +9,7 @@ from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.rules import Rule, register
 from musa_port.tilelang.changes import delete_statement
-from musa_port.tilelang.facts import Word, words
+from musa_port.tilelang.facts import Word, lacking, severity_for, words
 from musa_port.tilelang.recognise import argument, called_words, calls, kernel_name, keyword
 
 REGISTERS = register(
@@ -152,10 +152,11 @@ def report_sparse(module: Module, node: cst.Module) -> None:
     """`T.gemm_sp`, which only mp_22 has."""
     archs = module.options.arch
     for call in calls(module, "gemm_sp", "gemm_sp_v2"):
-        if "mp_31" in archs:
-            severity = Severity.WARNING if "mp_22" in archs else Severity.ERROR
-            message = f"T.gemm_sp in {kernel_name(module, call)} is for mp_22 only: it does not compile for mp_31"
-            module.report(call, "sparse-gemm", message, severity=severity, name="gemm_sp")
+        without = lacking(archs, "sparse_gemm")
+        if without:
+            where = kernel_name(module, call)
+            message = f"T.gemm_sp in {where} is for mp_22 only: it does not compile for {', '.join(without)}"
+            module.report(call, "sparse-gemm", message, severity=severity_for(archs, without), name="gemm_sp")
 
 
 @visit(cst.Module, order=6)
