@@ -16,6 +16,8 @@ from musa_port.python.tree import dotted
 
 _DEVICE = re.compile(r"cuda(:\d+)?")
 _CUDA = "cuda"
+#: Ends of names that tell something else than a device, although the words are the same.
+_OTHERS = ("name", "fix", "tag", "label", "path", "dir", "file", "backend", "platform", "mode", "variant", "extra")
 
 
 @cache
@@ -49,6 +51,11 @@ def is_device(node: cst.BaseExpression) -> bool:
 def is_device_word(node: cst.BaseExpression) -> bool:
     """Whether an expression is the literal name of some kind of device."""
     return plain(node).partition(":")[0] in names_of("word")
+
+
+def names_other_thing(name: str) -> bool:
+    """Whether a variable of this name holds a word that may be one of a device and means something else."""
+    return name.lower().endswith(_OTHERS)
 
 
 def is_device_name(name: str) -> bool:

@@ -11,6 +11,7 @@ from musa_port.python.devices import (
     is_device_word,
     is_keyword,
     mapping_of,
+    names_other_thing,
     port_named,
     port_place,
     port_value,
@@ -22,8 +23,6 @@ from musa_port.python.tree import dotted, walk
 
 #: Calls that describe the field of a class, and give its default first or by a keyword.
 _FIELDS = frozenset("field Field attrib ib Parameter Argument".split())
-#: Ends of names that tell something else than a device, although the words are the same.
-_OTHERS = ("name", "fix", "tag", "label", "path", "dir", "file", "backend", "platform", "mode", "variant", "extra")
 
 
 @visit(cst.Param, order=30)
@@ -108,7 +107,7 @@ def _port_given(module: Module, name: str, value: cst.BaseExpression) -> None:
         for inner in (value, *_defaults(value)):
             port_named(module, name, inner, "device-string")
         _port_literals(module, value)
-    elif not name.lower().endswith(_OTHERS):
+    elif not names_other_thing(name):
         _port_choice(module, value)
 
 
@@ -161,7 +160,7 @@ def _asks(module: Module, node: cst.CSTNode) -> bool:
 @visit(cst.FunctionDef, order=30)
 def port_results(module: Module, node: cst.FunctionDef) -> None:
     """Results that are kinds of devices, in a function that asks torch.cuda which to give."""
-    if node.name.value.lower().endswith(_OTHERS):
+    if names_other_thing(node.name.value):
         return
     results = [inner.value for inner in _returns(module, node) if inner.value is not None]
     for result in results:

@@ -70,7 +70,11 @@ def port_comparison(module: Module, node: cst.Comparison) -> None:
 def _becomes_device(module: Module, node: cst.BaseExpression) -> bool:
     if not isinstance(node, _FOLLOWED):
         return False
-    return any(is_device(value) and _is_decided(module, value) for value in flow(module).values(node))
+    return any(is_device(value) and _is_changed(module, value) for value in flow(module).values(node))
+
+
+def _is_changed(module: Module, node: cst.BaseExpression) -> bool:
+    return _is_decided(module, node) and not module.draft.is_kept(*module.span(node))
 
 
 def _is_decided(module: Module, node: cst.BaseExpression) -> bool:
