@@ -393,3 +393,26 @@ def test_default_tensor_type_as_a_name(rewrites: Rewrites) -> None:
 )  # fmt: skip
 def test_other_type_strings_stay(rewrites: Rewrites, text: str) -> None:
     rewrites(HEAD + text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'torch.set_default_tensor_type("torch.cuda.FloatTensor" if gpu else "torch.FloatTensor")\n',
+        'ok = t.type() in ("torch.cuda.HalfTensor", "torch.cuda.FloatTensor")\n',
+        'ok = t.type() == "torch.cuda.HalfTensor"\n',
+        't = t.type("torch.cuda.ByteTensor")\n',
+    ],
+)
+def test_tensor_types_that_are_chosen(rewrites: Rewrites, text: str) -> None:
+    rewrites(HEAD + text, MUSA + text.replace("cuda", "musa"), ["P23"])
+
+
+@pytest.mark.parametrize("text", ['x = "torch.cuda.FloatTensor"\n', 'x = {"torch.cuda.FloatTensor": 1}\n'])
+def test_tensor_types_in_other_places_are_reported(rewrites: Rewrites, text: str) -> None:
+    rewrites(HEAD + text, findings=["P33"])
+
+
+@pytest.mark.parametrize("text", ['"torch.cuda.FloatTensor"\n', 'def f():\n    """torch.cuda.FloatTensor"""\n'])
+def test_tensor_types_in_documentation_stay_unsaid(rewrites: Rewrites, text: str) -> None:
+    assert rewrites(HEAD + text).findings == []

@@ -8,7 +8,7 @@ import libcst as cst
 
 from musa_port.model import Severity
 from musa_port.python.devices import ends_in_device, port_value
-from musa_port.python.literals import text_of
+from musa_port.python.literals import plain, text_of
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.python.tree import dotted
@@ -37,6 +37,8 @@ TENSOR_TYPE = register(
 )
 _TESTS = frozenset({"startswith", "endswith", "removeprefix", "count"})
 _TENSOR_TYPE = re.compile(r"torch\.cuda\.[A-Z]\w*(Tensor|Storage)")
+#: What a value passes through: one of several elements or branches.
+_CHOOSING = (cst.IfExp, cst.Element, cst.Tuple, cst.List, cst.Set)
 
 
 @visit(cst.Comparison, order=30)
@@ -87,16 +89,20 @@ def _patterns(pattern: cst.MatchPattern) -> list[cst.MatchValue]:
 @visit(cst.SimpleString, order=35)
 def port_tensor_type(module: Module, node: cst.SimpleString) -> None:
     """The whole string, as an argument or in a comparison."""
-    text = text_of(module, node)
-    if text is None or not _TENSOR_TYPE.fullmatch(text.value):
+    if not _TENSOR_TYPE.fullmatch(plain(node)) or not _names_type(module, node):
         return
-    if _names_type(module, module.parent(node)):
+    text = text_of(module, node)
+    if text is not None:
         start = text.start + len("torch.")
         module.edit(start, start + len("cuda"), "musa", "tensor-type")
+        module.claim(node)
 
 
-def _names_type(module: Module, parent: cst.CSTNode | None) -> bool:
+def _names_type(module: Module, node: cst.CSTNode) -> bool:
     """Whether the place takes the name of a tensor type: a comparison, `x.type(...)`, set_default_tensor_type(...)."""
+    parent = module.parent(node)
+    while isinstance(parent, _CHOOSING) and not (isinstance(parent, cst.IfExp) and parent.test is node):
+        node, parent = parent, module.parent(parent)
     if isinstance(parent, (cst.Comparison, cst.ComparisonTarget)):
         return True
     call = module.parent(parent) if isinstance(parent, cst.Arg) else None

@@ -7,7 +7,7 @@ import re
 import libcst as cst
 
 from musa_port.model import Severity
-from musa_port.python.literals import is_docstring, text_of
+from musa_port.python.literals import is_docstring, plain, text_of
 from musa_port.python.messages import is_message
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
@@ -37,17 +37,17 @@ NAME = register(
         advice="Look whether the package has a counterpart for MUSA.",
     )
 )
-_DEVICE_LIKE = re.compile(r"cuda(:\d+)?|nccl|(\w+:\w+,)*cuda:nccl(,\w+:\w+)*")
+_DEVICE_LIKE = re.compile(r"cuda(:\d+)?|nccl|(\w+:\w+,)*cuda:nccl(,\w+:\w+)*|torch\.cuda\.[A-Z]\w*(Tensor|Storage)")
 _WHERE = (cst.Comparison, cst.ComparisonTarget, cst.DictElement, cst.Index, cst.MatchValue)
 
 
 @visit(cst.SimpleString, order=80)
 def report_string(module: Module, node: cst.SimpleString) -> None:
     """`"cuda"` where it is neither a device nor text."""
-    text = text_of(module, node)
-    if text is None or not _DEVICE_LIKE.fullmatch(text.value):
+    if not _DEVICE_LIKE.fullmatch(plain(node)):
         return
-    if module.draft.is_claimed(text.start) or _is_text(module, node):
+    text = text_of(module, node)
+    if text is None or module.draft.is_claimed(text.start) or _is_text(module, node):
         return
     parent = module.parent(node)
     while isinstance(parent, (cst.Element, cst.List, cst.Tuple, cst.Set)):
