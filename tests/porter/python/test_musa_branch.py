@@ -1,4 +1,4 @@
-"""P39: code that has a branch for MUSA already keeps what stands there for CUDA."""
+"""P40: code that has a branch for MUSA already keeps what stands there for CUDA."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LEFT = {
 @pytest.mark.parametrize("text", LEFT.values(), ids=LEFT)
 def test_left(rewrites: Rewrites, text: str) -> None:
     result = rewrites(HEAD + "import torch.distributed as dist\n" + text)
-    assert [(finding.rule, finding.severity.value) for finding in result.findings] == [("P39", "info")]
+    assert [(finding.rule, finding.severity.value) for finding in result.findings] == [("P40", "info")]
 
 
 @pytest.mark.parametrize(

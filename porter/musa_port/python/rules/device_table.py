@@ -20,7 +20,7 @@ from musa_port.rules import Rule, register
 
 TABLE = register(
     Rule(
-        "P38",
+        "P41",
         "device-table",
         Severity.INFO,
         "Changes the key cuda of tables that have other kinds of devices as keys, wherever the file uses it.",

@@ -15,7 +15,7 @@ from musa_port.rules import Rule, register
 
 READY = register(
     Rule(
-        "P39",
+        "P40",
         "python-has-musa",
         Severity.INFO,
         "Leaves the branches and elements for CUDA of code that has some for MUSA beside them.",
