@@ -152,7 +152,7 @@ class Draft:
 
     def outcome(self) -> Outcome:
         """The file with every edit applied; of edits that overlap, the first."""
-        changes = _without_overlaps(self.changes)
+        changes = without_overlaps(self.changes)
         return Outcome(
             data=apply(self.data, changes),
             edit_count=len(changes),
@@ -180,7 +180,8 @@ def apply(data: bytes, changes: list[Change]) -> bytes:
     return b"".join(parts)
 
 
-def _without_overlaps(changes: list[Change]) -> list[Change]:
+def without_overlaps(changes: list[Change]) -> list[Change]:
+    """The changes in order; of those that overlap, the first."""
     kept: list[Change] = []
     for change in sorted(changes):
         if not kept or change.start >= kept[-1].end:

@@ -6,7 +6,7 @@ import json
 import posixpath
 import re
 
-from musa_port.build import commands, compiler, environment, images, packages, shell, toolkit, traces, values
+from musa_port.build import commands, compiler, environment, images, packages, python_text, shell, toolkit, traces, values
 from musa_port.build.dockerfile_syntax import Instruction, instructions
 from musa_port.build.fragment import Fragment
 from musa_port.build.quoting import align
@@ -23,7 +23,7 @@ OTHER_SHELL = register_rule(
         "B53",
         "other-shell",
         Severity.INFO,
-        "Leaves commands that are not for a POSIX shell: PowerShell, cmd, steps of a workflow in Python.",
+        "Leaves commands that are not for a POSIX shell: PowerShell, cmd, Perl.",
         why="Their quoting differs, so that a name cannot be told from text.",
         example=(
             'SHELL ["powershell"]\nRUN $env:CUDA_HOME = "C:/cuda"',
@@ -92,7 +92,9 @@ def _command(body: Fragment) -> None:
 
 def _script(text: Fragment) -> None:
     first = text.text.partition("\n")[0]
-    if first.startswith("#!") and not re.search(r"sh\b", first):
+    if first.startswith("#!") and re.search(r"\bpython", first):
+        python_text.decide(text)
+    elif first.startswith("#!") and not re.search(r"sh\b", first):
         text.report("other-shell", 0, len(first), f"a script for {first[2:].strip()} is left")
     else:
         shell.script(text)

@@ -31,7 +31,7 @@ _DEVICES = re.compile(r"cuda(?::\d+)?(?:,cuda(?::\d+)?)*")
 
 def is_python(word: Fragment) -> bool:
     """Whether a word of a command is the interpreter or a Python program."""
-    name = posixpath.basename(word.text.strip("${}")).lower()
+    name = posixpath.basename(word.text.strip("@${}()")).lower()
     return _PYTHON.fullmatch(name) is not None or name.endswith(".py")
 
 

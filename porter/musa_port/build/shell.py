@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from musa_port.build import commands, compiler, environment, program_options, shell_suffixes, toolkit, traces, values
+from musa_port.build import commands, compiler, environment, program_options, python_text, shell_suffixes, toolkit, traces, values
 from musa_port.build.fragment import Fragment
 from musa_port.build.shell_commands import ASSIGNMENT, Command, plain
 from musa_port.build.shell_commands import commands as commands_of
@@ -72,6 +72,8 @@ def words(items: Sequence[Fragment], depth: int = 0) -> None:
     inner = _scripts(items)
     for text in inner:
         script(text, depth + 1)
+    for text in python_text.code_words(items):
+        python_text.decide(text)
     commands.decide([word for word in items if not any(word is text for text in inner)], exec_form=True)
 
 
@@ -148,19 +150,21 @@ class _Decision:
 
     def _simple(self) -> None:
         if self._words and posixpath.basename(self._words[0].text) in commands.PRINTING:
-            if self._writes_shell() and self._depth < _DEPTH:
+            if self._writes(is_shell_file) and self._depth < _DEPTH:
                 for word in self._words[1:]:
                     script(word, self._depth + 1)
             return
         inner = _scripts(self._words) if self._depth < _DEPTH else []
         for text in inner:
             script(text, self._depth + 1)
+        for text in python_text.code_words(self._words):
+            python_text.decide(text)
         commands.decide([word for word in self._words if not any(word is text for text in inner)])
 
-    def _writes_shell(self) -> bool:
-        """Whether the output goes to a file that a shell reads."""
+    def _writes(self, test: Callable[[str], bool]) -> bool:
+        """Whether the output goes to a file whose name passes the test."""
         return any(
-            operator in (">", ">>", ">|") and is_shell_file(plain(self._text, target).text)
+            operator in (">", ">>", ">|") and test(plain(self._text, target).text)
             for operator, target in self._command.redirects
         )
 
@@ -170,12 +174,14 @@ class _Decision:
         if self._depth < _DEPTH and (programs & (_SHELLS | _REMOTE) or self._goes_to_shell()):
             script(self._text.part(body.start, body.end), self._depth + 1)
             return
+        if any(map(program_options.is_python, self._words)) or self._writes(python_text.is_python_file):
+            python_text.decide(self._text.part(body.start, body.end))
         other = any(_OTHER_LANGUAGES.fullmatch(program) for program in programs)
         _list_names(self._text, body.start, body.end, Severity.WARNING if other else Severity.INFO)
 
     def _goes_to_shell(self) -> bool:
         tee = bool(self._words) and self._words[0].text in ("tee", "sudo")
-        return self._writes_shell() or (tee and any(is_shell_file(word.text) for word in self._words))
+        return self._writes(is_shell_file) or (tee and any(is_shell_file(word.text) for word in self._words))
 
 
 def is_shell_file(name: str) -> bool:

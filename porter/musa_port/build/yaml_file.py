@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import yaml
 
-from musa_port.build import compiler, distributions, environment, images, packages, shell, traces, values
+from musa_port.build import compiler, distributions, environment, images, packages, python_text, shell, traces, values
 from musa_port.build.fragment import Fragment
 from musa_port.build.yaml_text import Document, NotYaml
 from musa_port.draft import Draft
@@ -252,7 +252,9 @@ class _Visitor:
                 shell.script(text)
 
     def _leave(self, text: Fragment, interpreter: str) -> None:
-        if re.search(r"cuda|nccl|nvcc|nvidia", text.text, re.I):
+        if re.search(r"\bpython", interpreter):
+            python_text.decide(text)
+        elif re.search(r"cuda|nccl|nvcc|nvidia", text.text, re.I):
             end = len(text.text.partition("\n")[0])
             text.report("other-shell", 0, end, f"a script for {interpreter} is left")
 

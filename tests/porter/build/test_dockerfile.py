@@ -66,8 +66,8 @@ CASES = [
         "RUN <<EOF\nexport CUDA_HOME=1\nEOF\nENV CUDA_HOME=2\n", "RUN <<EOF\nexport MUSA_HOME=1\nEOF\nENV MUSA_HOME=2\n"
     ),
     case(
-        "RUN <<'EOF'\n#!/usr/bin/env python\nCUDA_HOME=1\nEOF\nENV CUDA_HOME=2\n",
-        "RUN <<'EOF'\n#!/usr/bin/env python\nCUDA_HOME=1\nEOF\nENV MUSA_HOME=2\n",
+        "RUN <<'EOF'\n#!/usr/bin/env ruby\nCUDA_HOME=1\nEOF\nENV CUDA_HOME=2\n",
+        "RUN <<'EOF'\n#!/usr/bin/env ruby\nCUDA_HOME=1\nEOF\nENV MUSA_HOME=2\n",
         "B53 info 2",
     ),
     case("RUN python3 <<EOF\nCUDA_HOME\nEOF\n", None, "B49 warning 2"),

@@ -87,7 +87,11 @@ LEFT = [
     case("MY_CUDA_HOME=1; CUDA_HOMES=2; x=$MY_CUDA_HOME\n"),
     case("use_cuda=1; cuda_arch=80; barracuda\n"),
     case("cat <<'EOF'\nset $CUDA_HOME to the toolkit\nEOF\n", None, "B49 info 2"),
-    case("python <<EOF\nimport os; os.environ['CUDA_HOME']\nEOF\n", None, "B49 warning 2"),
+    case(
+        "python <<EOF\nimport os; os.environ['CUDA_HOME']\nEOF\n",
+        "python <<EOF\nimport os; os.environ['MUSA_HOME']\nEOF\n",
+    ),
+    case("perl <<EOF\n$ENV{CUDA_HOME}\nEOF\n", None, "B49 warning 2"),
     case("export CUDA_DEVICE_ORDER=PCI_BUS_ID; x=$CUDA_DEVICE_ORDER\n", None, "B41 warning 1"),
     case("export NCCL_FANCY=1\n", None, "B41 info 1"),
     case("NCCL_FANCY=1\n"),

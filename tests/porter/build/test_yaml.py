@@ -108,7 +108,7 @@ SCRIPTS = [
         "run: python t.py --device musa --x ${{ matrix.cuda }} ${{ env.MUSA_HOME }}\n",
     ),
     case("run: |\n  é() { CUDA_HOME=é x; }\n", "run: |\n  é() { MUSA_HOME=é x; }\n"),
-    case("shell: python\nrun: os.environ['CUDA_HOME']\n", None, "B53 info 2"),
+    case("shell: ruby\nrun: ENV['CUDA_HOME']\n", None, "B53 info 2"),
     case("shell: bash -e {0}\nrun: CUDA_HOME=1 x\n", "shell: bash -e {0}\nrun: MUSA_HOME=1 x\n"),
     case("run: nvidia-smi\n", None, "B46 warning 1"),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from musa_port import flags
-from musa_port.build import definitions, environment, flag_words
+from musa_port.build import definitions, environment, flag_words, program_options, python_text
 from musa_port.build.fragment import Fragment
 from musa_port.build.make.file import Call, MakeFile, MakeText, references
 from musa_port.build.make.lexer import Line, Word
@@ -119,8 +119,20 @@ def _as_flag(word: Word) -> flag_words.Word:
 def _programs(file: MakeFile, call: Call) -> None:
     for word in call.words:
         _program(file, call, word)
+    words = [_as_fragment(file, word) for word in call.words]
+    _python(words)
     if call.program is not None and re.fullmatch(r"[@+-]*(cmake|\$[({]CMAKE[)}])", call.program.text):
-        definitions.decide([_as_fragment(file, word) for word in call.words])
+        definitions.decide(words)
+
+
+def _python(words: list[Fragment]) -> None:
+    """Python on the command line, and the options of Python programs."""
+    for index, word in enumerate(words):
+        if program_options.is_python(word):
+            for text in python_text.code_words(words[index:]):
+                python_text.decide(text)
+            program_options.decide(words[index + 1 :])
+            return
 
 
 def _as_fragment(file: MakeFile, word: Word) -> Fragment:
