@@ -50,7 +50,13 @@ class PythonFile:
 
     def is_explained(self, node: ast.AST) -> bool:
         """Whether a finding is about the statement of a node of the source."""
-        return bool(self.found_lines & set(self.before.lines(node)))
+        return bool(self.found_lines & set(self.before.lines(node))) or self._has_musa(node)
+
+    def _has_musa(self, node: ast.AST) -> bool:
+        """Whether it is in a choice that names MUSA itself, and a finding at the choice says that it is left."""
+        lines = {finding["line"] for finding in self.entry["findings"] if finding.get("rule") == "P40"}
+        around = (item for item in self.before.ancestors(node) if getattr(item, "lineno", 0) in lines)
+        return any("musa" in ast.unparse(item).lower() for item in around)
 
     def at(self, node: ast.AST) -> str:
         return f"{self.path}:{self.before.line(node)}"
@@ -94,6 +100,8 @@ def changed_shapes(found: list[PythonFile]) -> Iterator[str]:
 
 def _is_known_rewrite(old: ast.AST | None, new: ast.AST | None) -> bool:
     """What a port writes anew: general forms of functions of torch, keywords with their values, flags of a compiler."""
+    if isinstance(old, ast.FunctionDef) and isinstance(new, ast.FunctionDef):  # overrides the method of torch
+        return (old.name, new.name) == ("cuda", "musa") and bool(old.args.args) and old.args.args[0].arg == "self"
     if isinstance(old, ast.Call) and isinstance(new, ast.Call):
         is_general = dotted(new.func) in ("torch.get_autocast_dtype", "torch.is_autocast_enabled")
         return is_general and not old.args and ast.unparse(new).endswith("('musa')")

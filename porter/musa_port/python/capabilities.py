@@ -44,16 +44,16 @@ def _is_named(module: Module) -> bool:
     return re.search(pattern, module.draft.data) is not None
 
 
-def is_constant(module: Module, node: cst.BaseExpression) -> bool:
+def is_constant(module: Module, node: cst.BaseExpression, depth: int = _DEPTH) -> bool:
     """A number, a text, a list of them, or a name for that."""
     if isinstance(node, (cst.Integer, cst.Float, cst.SimpleString)):
         return True
     if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
-        return bool(node.elements) and all(is_constant(module, element.value) for element in node.elements)
-    if not isinstance(node, (cst.Name, cst.Attribute)):
+        return bool(node.elements) and all(is_constant(module, element.value, depth) for element in node.elements)
+    if not depth or not isinstance(node, (cst.Name, cst.Attribute)):
         return False
     values = flow(module).values(node)
-    return bool(values) and all(value is not node and is_constant(module, value) for value in values)
+    return bool(values) and all(value is not node and is_constant(module, value, depth - 1) for value in values)
 
 
 def is_derived(module: Module, node: cst.BaseExpression, depth: int = _DEPTH) -> bool:
@@ -105,7 +105,7 @@ def _is_called_so(node: cst.BaseExpression) -> bool:
     return _NAME.fullmatch(name_of(node.func if isinstance(node, cst.Call) else node).lower()) is not None
 
 
-def _is_of_nvidia(module: Module, node: cst.BaseExpression) -> bool:
+def _is_of_nvidia(module: Module, node: cst.BaseExpression, depth: int = _DEPTH) -> bool:
     """`90`, `9.0`, `(9, 0)`, `"sm_90"`: what an architecture of NVIDIA is called."""
     if isinstance(node, (cst.Integer, cst.Float)):
         return _SM.fullmatch(node.value) is not None
@@ -114,5 +114,7 @@ def _is_of_nvidia(module: Module, node: cst.BaseExpression) -> bool:
     if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
         items = [element.value for element in node.elements]
         pair = "".join(item.value for item in items if isinstance(item, cst.Integer))
-        return _SM.fullmatch(pair) is not None or any(_is_of_nvidia(module, item) for item in items)
-    return any(_is_of_nvidia(module, value) for value in flow(module).values(node) if value is not node)
+        return _SM.fullmatch(pair) is not None or any(_is_of_nvidia(module, item, depth) for item in items)
+    if not depth:
+        return False
+    return any(_is_of_nvidia(module, value, depth - 1) for value in flow(module).values(node) if value is not node)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from musa_port import port_sources
+
 if TYPE_CHECKING:
     from musa_port import FilePort
     from tests.porter.python.conftest import Port
@@ -72,3 +74,12 @@ def test_match(port: Port) -> None:
 )
 def test_left_alone(port: Port, text: str) -> None:
     assert lines(port("import sys\nimport torch\n" + text)) == []
+
+
+@pytest.mark.parametrize("statement", ["sm = (sm, 1)", "sm = [sm]", "a = (b, 1)\nb = (a, 1)\nsm = a"])
+def test_values_that_hold_themselves(statement: str) -> None:
+    """Following a value that is made from itself comes to an end."""
+    text = f"import torch\nsm = 0\n{statement}\nif sm in ((9, 0),):\n    torch.cuda.synchronize()\n"
+    result = port_sources({"a.py": text.encode()})["a.py"]
+    assert b"torch.musa.synchronize()" in (result.data or b"")
+    assert [finding for finding in result.findings if finding.rule == "F16"] == []
