@@ -28,13 +28,16 @@ _DEPTH = 4
 
 def is_compared(module: Module, operands: list[cst.BaseExpression]) -> bool:
     """Whether operands of a comparison are a capability, or made from one, and constants."""
+    if not _is_named(module):
+        return False
     constants = [operand for operand in operands if is_constant(module, operand)]
     others = [operand for operand in operands if operand not in constants]
-    if not constants or not others or not _is_named(module):
+    if not constants or not others:
         return False
     if any(is_derived(module, operand) for operand in others):
         return True
-    return any(map(_is_called_so, others)) and any(_is_of_nvidia(module, constant) for constant in constants)
+    named = (value for constant in constants for value in flow(module).values(constant))
+    return any(map(_is_called_so, others)) and any(map(_is_of_nvidia, named))
 
 
 @lru_cache(maxsize=1)
@@ -44,16 +47,18 @@ def _is_named(module: Module) -> bool:
     return re.search(pattern, module.draft.data) is not None
 
 
-def is_constant(module: Module, node: cst.BaseExpression, depth: int = _DEPTH) -> bool:
+def is_constant(module: Module, node: cst.BaseExpression) -> bool:
     """A number, a text, a list of them, or a name for that."""
-    if isinstance(node, (cst.Integer, cst.Float, cst.SimpleString)):
-        return True
+    if isinstance(node, (cst.Name, cst.Attribute)):
+        values = flow(module).values(node)
+        return bool(values) and all(map(_is_literal, values))
+    return _is_literal(node)
+
+
+def _is_literal(node: cst.BaseExpression) -> bool:
     if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
-        return bool(node.elements) and all(is_constant(module, element.value, depth) for element in node.elements)
-    if not depth or not isinstance(node, (cst.Name, cst.Attribute)):
-        return False
-    values = flow(module).values(node)
-    return bool(values) and all(value is not node and is_constant(module, value, depth - 1) for value in values)
+        return bool(node.elements) and all(_is_literal(element.value) for element in node.elements)
+    return isinstance(node, (cst.Integer, cst.Float, cst.SimpleString))
 
 
 def is_derived(module: Module, node: cst.BaseExpression, depth: int = _DEPTH) -> bool:
@@ -105,16 +110,14 @@ def _is_called_so(node: cst.BaseExpression) -> bool:
     return _NAME.fullmatch(name_of(node.func if isinstance(node, cst.Call) else node).lower()) is not None
 
 
-def _is_of_nvidia(module: Module, node: cst.BaseExpression, depth: int = _DEPTH) -> bool:
+def _is_of_nvidia(node: cst.BaseExpression) -> bool:
     """`90`, `9.0`, `(9, 0)`, `"sm_90"`: what an architecture of NVIDIA is called."""
     if isinstance(node, (cst.Integer, cst.Float)):
         return _SM.fullmatch(node.value) is not None
     if isinstance(node, cst.SimpleString):
         return _SM.fullmatch(plain(node)) is not None
-    if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
-        items = [element.value for element in node.elements]
-        pair = "".join(item.value for item in items if isinstance(item, cst.Integer))
-        return _SM.fullmatch(pair) is not None or any(_is_of_nvidia(module, item, depth) for item in items)
-    if not depth:
+    if not isinstance(node, (cst.Tuple, cst.List, cst.Set)):
         return False
-    return any(_is_of_nvidia(module, value, depth - 1) for value in flow(module).values(node) if value is not node)
+    items = [element.value for element in node.elements]
+    pair = "".join(item.value for item in items if isinstance(item, cst.Integer))
+    return _SM.fullmatch(pair) is not None or any(map(_is_of_nvidia, items))

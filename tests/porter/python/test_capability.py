@@ -59,6 +59,11 @@ def test_match(port: Port) -> None:
     assert lines(port(f"import torch\nmatch {ASK}():\n    case (9, 0): pass\n")) == [2]
 
 
+def test_values_that_go_in_a_circle(port: Port) -> None:
+    text = f"import torch\na = b\nb = a\nc = (c, a)\nok = {ASK}() == c\nok = a > 3\nok = {ASK}()[0] > 8\n"
+    assert lines(port(text)) == [7]
+
+
 @pytest.mark.parametrize(
     "text",
     [
