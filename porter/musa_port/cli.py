@@ -17,9 +17,11 @@ from musa_port import __version__, rules
 from musa_port.errors import UsageError
 from musa_port.listing import name_table
 from musa_port.mappings import CONFIDENCE
-from musa_port.model import FileStatus, Report
+from musa_port.model import FileResult, FileStatus, Report, Severity
 from musa_port.options import ARCHITECTURES, C_FAMILY_SUFFIXES, NATIVE, Options
 from musa_port.report import ReportError, check_target, format_names, print_summary, render, write
+from musa_port.report.safe import printable
+from musa_port.report.wording import count, headline, place
 from musa_port.run import Run, execute
 
 _LANGUAGES = ("cpp", "python", "cmake", "shell")
@@ -86,7 +88,7 @@ def _abandon_output() -> None:
 @click.option("-o", "--output", metavar="OUT", type=_FILE, help="Folder for the ported tree; it mirrors SRC.")
 @click.option("--in-place", is_flag=True, help="Change SRC itself. Needs a clean git state, or --force.")
 @click.option("--diff", "show_diff", is_flag=True, help="Print a unified diff; write nothing.")
-@click.option("--check", is_flag=True, help="Write nothing; exit status 1 when something would change.")
+@click.option("--check", is_flag=True, help="Write nothing; list what would change, exit status 1 if anything.")
 @click.option("--list-names", is_flag=True, help="Write nothing; list the API names in use, with counts and status.")
 @click.option("--report", "reports", metavar="FILE", type=_FILE, multiple=True, help="Write a report (repeatable).")
 @click.option(
@@ -163,7 +165,7 @@ def _abandon_output() -> None:
     show_default=True,
     help="Larger sources are copied without porting.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing but a line on what went wrong.")
 @click.version_option(__version__, prog_name="musa-port")
 def port(source: Path, output: Path | None, **flags: Any) -> None:
     """Port the CUDA sources in SRC (a folder or a file) to MUSA.
@@ -283,7 +285,20 @@ def _show(report: Report, run: Run, flags: dict[str, Any]) -> None:
     elif flags["report_format"] and not flags["reports"]:
         click.echo(render(report, flags["report_format"]), nl=False)
     elif not flags["quiet"]:
+        if flags["check"]:
+            _list_changes(report)
         print_summary(report)
+
+
+def _list_changes(report: Report) -> None:
+    """One line for each file that a run would change."""
+    for file in filter(_changes, report.files):
+        renamed = f" as {printable(file.output_path)}" if file.output_path not in (None, file.path) else ""
+        click.echo(f"would port {printable(file.path)}{renamed}")
+
+
+def _changes(file: FileResult) -> bool:
+    return file.status is FileStatus.PORTED or file.output_path not in (None, file.path)
 
 
 def _warn_of_failures(report: Report, flags: dict[str, Any]) -> None:
@@ -292,15 +307,26 @@ def _warn_of_failures(report: Report, flags: dict[str, Any]) -> None:
     for file in [] if printed else report.files:
         if file.status is FileStatus.FAILED:
             click.echo(f"musa-port: {file.path}: {file.reason}", err=True)
+    if flags["quiet"] and not printed:
+        _say_why(report, flags["check"])
+
+
+def _say_why(report: Report, check: bool) -> None:
+    """A line for each reason why a quiet run ends with status 1."""
+    errors = [finding for finding in report.findings() if finding.severity is Severity.ERROR]
+    if errors:
+        first = errors[0]
+        what = f"{count(len(errors), 'error')} to mend by hand, first {place(first)}: {headline(first)}"
+        click.echo(f"musa-port: {what} [{first.rule}]", err=True)
+    changed = sum(map(_changes, report.files)) if check else 0
+    if changed:
+        click.echo(f"musa-port: {count(changed, 'file')} would change", err=True)
 
 
 def _status(report: Report, check: bool) -> int:
     if any(file.status is FileStatus.FAILED for file in report.files):
         return 2
-    changes = any(
-        file.status is FileStatus.PORTED or file.output_path not in (None, file.path) for file in report.files
-    )
-    return int(report.has_errors or (check and changes))
+    return int(report.has_errors or (check and any(map(_changes, report.files))))
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

@@ -39,7 +39,7 @@ INTERNAL = register(
         "internal-error",
         Severity.ERROR,
         "Reports that musa-port itself failed on a file, which is copied as it is.",
-        advice="Please report it with the file.",
+        advice="Port the file by hand, and please report it with the file.",
     )
 )
 EDITED = register(

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import pty
+import re
 import resource
 import signal
 import subprocess
@@ -145,6 +146,17 @@ def test_exit_code_of_check(cli: Cli, tmp_path: Path, sources: dict[str, str], o
     assert cli(src, "--check", *options).code == code
 
 
+def test_check_lists_what_would_change(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    src = tree(tmp_path / "src", {"a.cu": CLEAN, "b.h": CLEAN, "c.h": NOTHING, "d.cu": NOTHING, "e.txt": CLEAN})
+    lines = cli(src, "--check").out.splitlines()
+    assert [line for line in lines if line.startswith("would port ")][:3] == [
+        "would port a.cu as a.mu",
+        "would port b.h",
+        "would port d.cu as d.mu",
+    ]
+
+
 @pytest.mark.parametrize("option", ["--diff", "--list-names"])
 def test_exit_code_when_nothing_is_written(cli: Cli, tmp_path: Path, option: str) -> None:
     assert cli(tree(tmp_path / "good", {"a.cu": CLEAN}), option).code == 0
@@ -166,7 +178,12 @@ def test_process(tmp_path: Path) -> None:
 
 def test_quiet(cli: Cli, tmp_path: Path) -> None:
     src = tree(tmp_path / "src", {"a.cu": ERROR})
-    assert cli(src, "-o", tmp_path / "out", "-q") == Outcome(1, "", "")
+    outcome = cli(src, "-o", tmp_path / "out", "-q")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert re.fullmatch(r"musa-port: 1 error to mend by hand, first a\.cu:\d+:\d+: .+ \[\w+\]\n", outcome.err)
+    clean = tree(tmp_path / "clean", {"a.cu": CLEAN, "b.h": NOTHING})
+    assert cli(clean, "-o", tmp_path / "out2", "-q") == Outcome(0, "", "")
+    assert cli(clean, "--check", "-q") == Outcome(1, "", "musa-port: 1 file would change\n")
     refused(cli(tmp_path / "no", "-o", tmp_path / "out", "-q"))
 
 

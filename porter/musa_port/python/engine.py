@@ -47,6 +47,9 @@ def port(draft: Draft) -> None:
     try:
         source = Source(draft.data)
         require_flat(source.text)
+        if "\r" in source.text and "\n" not in source.text:
+            _refuse(draft, "ends its lines with carriage returns alone; write newlines and port again", 1)
+            return
         with deep_recursion():
             _decide(Module(draft, cst.parse_module(_FORM_FEED.sub("\n", source.text)), source))
     except cst.ParserSyntaxError as error:

@@ -35,12 +35,17 @@ class Group:
 
 
 def groups(findings: Iterable[Finding]) -> list[Group]:
-    """Findings grouped by severity, rule and name: the most severe first, then the largest."""
+    """Findings grouped by severity, rule and name: the most severe first.
+
+    Among those, the ones about whole files come before the rest, then the largest.
+    """
     found: dict[tuple[Severity, str, str], Group] = {}
     for finding in findings:
         key = (finding.severity, finding.rule, finding.name)
         found.setdefault(key, Group(*key)).findings.append(finding)
-    return sorted(found.values(), key=lambda g: (g.severity.rank, -len(g.findings), _rule_order(g.rule), g.name))
+    return sorted(
+        found.values(), key=lambda g: (g.severity.rank, g.rule[0] != "F", -len(g.findings), _rule_order(g.rule), g.name)
+    )
 
 
 @dataclass(slots=True)

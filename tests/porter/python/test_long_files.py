@@ -124,3 +124,11 @@ def test_a_draft_tells_what_the_file_mentions(draft_of: Callable[[bytes], Draft]
 def draft_of() -> Callable[[bytes], Draft]:
     names = tables.load(Options())
     return lambda data: Draft("a.py", data, build([], {}, {}, []), names)
+
+
+def test_lines_that_end_in_carriage_returns_alone() -> None:
+    text = b"import torch\rx = torch.cuda.device_count()\r"
+    result = port_sources({"a.py": text})["a.py"]
+    assert result.data == text
+    assert [(finding.rule, finding.line) for finding in result.findings] == [("F16", 1)]
+    assert "carriage returns alone; write newlines" in result.findings[0].message
