@@ -156,6 +156,12 @@ def _replace(text: Fragment, match: re.Match[str], row: Row, fixed: str) -> None
         text.report("python-package", *span, message, severity=Severity.INFO, new=row.musa, name=name)
 
 
+def version(text: Fragment, name: str) -> None:
+    """Report a version that is a build for CUDA, where it stands apart from the name."""
+    if match := _LOCAL.search(text.text):
+        text.report("cuda-wheel", *match.span(), f"{name} {text.text} is built for CUDA", name=name)
+
+
 def address(text: Fragment) -> None:
     """Report an address of wheels for CUDA."""
     if match := _ADDRESS.search(text.text):

@@ -80,7 +80,10 @@ def _decide(whole: Fragment, string: String, text: Fragment) -> bool:
         definitions.decide([text])
     elif (match := _POETRY.fullmatch(path)) and not match.group(2):
         distributions.decide(whole.part(*string.key), fixed="tables of Poetry are not rewritten")
+        distributions.version(text, match.group(1))
         distributions.address(text)
+    elif match and match.group(2) == ".version":
+        distributions.version(text, match.group(1))
     elif _PATHS.fullmatch(path):
         source_patterns.decide(text)
     else:

@@ -317,3 +317,22 @@ def test_any_mix_is_ported_once(path: str, text: str) -> None:
     once = port_sources({path: text.encode()})[path]
     assert not [finding for finding in once.findings if finding.rule == "F10"]
     assert port_sources({path: once.data})[path].data == once.data
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "finding"),
+    [
+        ("requirements.txt", "onnxruntime-gpu>=1.18\n", "B71 warning 1"),
+        ("requirements.txt", "faiss_gpu\n", "B71 warning 1"),
+        ("pyproject.toml", '[tool.poetry.dependencies]\nx = { version = "2.5.1+cu124", source = "y" }\n', "B72 error 2"),
+        ("pyproject.toml", '[tool.poetry.dependencies]\nx = "2.5.1+cu124"\n', "B72 error 2"),
+        ("pyproject.toml", '[[tool.uv.index]]\nurl = "https://a.org/whl/cu124"\n', "B72 warning 2"),
+        ("pyproject.toml", '[dependency-groups]\ng = ["cupy-cuda12x"]\n', "B71 error 2"),
+    ],
+)
+def test_builds_for_cuda_are_reported(check: Check, path: str, text: str, finding: str) -> None:
+    check({path: text}, {path: text}, (finding,))
+
+
+def test_names_that_only_look_like_builds_for_cuda(check: Check) -> None:
+    check({"requirements.txt": "gpustat\ngputil-x\n# onnxruntime-gpu\n"}, None)
