@@ -124,6 +124,17 @@ def torch_architectures(text: str, archs: Sequence[str]) -> str | None:
     return ";".join(dict.fromkeys(item.replace(".", "") for item in found)) if found is not None else None
 
 
+_NVCC_ALONE = re.compile(
+    r"(?<![\w-])(?:-gencode\b|--generate-code\b|-arch[= ](?:sm|compute)_|--gpu-architecture\b"
+    r"|-X(?:ptxas|cudafe|fatbin)\b|--expt-)"
+)
+
+
+def is_for_nvcc(text: str) -> bool:
+    """Whether the text holds an option that only nvcc has, so that all of it are flags of nvcc."""
+    return _NVCC_ALONE.search(text) is not None
+
+
 def tool(name: str) -> Row | None:
     """The row of a program of the toolkit, such as nvcc or nvidia-smi."""
     return _tools().get(name)

@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Callable, Sequence
 
+from musa_port import flags
 from musa_port.build import commands, compiler, environment, program_options, python_text, shell_suffixes, toolkit, traces, values
 from musa_port.build.fragment import Fragment
 from musa_port.build.shell_commands import ASSIGNMENT, Command, plain
@@ -125,6 +126,8 @@ class _Decision:
             self._simple()
         elif command.keyword == "for":
             self._loop()
+        elif command.keyword == "array" and any(flags.is_for_nvcc(text.text) for text in self._words):
+            compiler.options(self._words)
         elif command.keyword in ("[[", "array"):
             for text in self._words:
                 toolkit.paths(text)

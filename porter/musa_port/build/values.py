@@ -44,12 +44,18 @@ def translate(text: Fragment, name: str) -> None:
         images.image(text)
     if match := _COMPILER.fullmatch(text.text):
         compiler.rename(text.part(*match.span(1)))
-    elif _FLAGS.fullmatch(name) and name not in text.draft.names.environment:
+    elif flags.is_for_nvcc(text.text) or (_FLAGS.fullmatch(name) and name not in text.draft.names.environment):
         compiler.options(words(text))
     elif name == "LD_PRELOAD":
         for match in _LIBRARY.finditer(text.text):
             toolkit.library(text.part(*match.span()))
-    elif match := _OPTION.search(text.text):
+    else:
+        programs(text, name)
+
+
+def programs(text: Fragment, name: str) -> None:
+    """Report what programs take for a device or a library: their options, or the value of `DEVICE`."""
+    if match := _OPTION.search(text.text):
         message = f"{match[1]} is left: options in a variable belong to a program that is not known here"
         text.report("environment-value", *match.span(1), message, name=name)
     elif _DEVICE_NAME.fullmatch(name) and (match := _DEVICE.fullmatch(text.text)):
@@ -57,7 +63,9 @@ def translate(text: Fragment, name: str) -> None:
 
 
 def words(text: Fragment) -> list[Fragment]:
-    """The words of a value that holds several, such as flags."""
+    """The words of a value that holds several, such as flags; those of an array without its parentheses."""
+    if text.text.startswith("(") and text.text.endswith(")"):
+        text = text.part(1, len(text.text) - 1)
     return [text.part(*match.span()) for match in re.finditer(r"\S+", text.text)]
 
 

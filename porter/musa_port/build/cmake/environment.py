@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from musa_port.build import values
 from musa_port.build.cmake.file import CMakeFile, Command
+from musa_port.build.fragment import Fragment
 from musa_port.model import Severity
 from musa_port.names import BUILD_FLAGS
 from musa_port.rules import Rule, register
@@ -32,6 +34,10 @@ def apply(file: CMakeFile) -> None:
 def _environment(file: CMakeFile, command: Command) -> None:
     """`$ENV{CUDA_HOME}`, `ENV{CUDA_HOME}`, and `ENV CUDA_HOME` in commands that search."""
     searches = _SEARCHES.fullmatch(command.name) is not None
+    if command.name == "set" and command.arguments and (match := _ENVIRONMENT.fullmatch(command.words()[0])):
+        for value in command.arguments[1:2] if match.group(1) in values.ARCHITECTURES else ():
+            text = Fragment(file.draft, value.text, range(value.start, value.end))
+            values.architectures(text, match.group(1))
     previous = ""
     for argument in command.arguments:
         for match in _ENVIRONMENT.finditer(argument.text):

@@ -55,11 +55,12 @@ def _variables(file: CMakeFile) -> None:
     device = sources_of(file, known | {name for argument in options for name, _, _ in argument.references()})
     for entry in assignments(file):
         name = entry.variable.text
-        if name in device or _HOST_VARIABLE.fullmatch(name):
+        alone = any(flags.is_for_nvcc(value.text) for value in entry.values)
+        if name in device or alone or _HOST_VARIABLE.fullmatch(name):
             # A variable keeps a value: `set(FLAGS)` would take away one that is there.
             only = entry.command.name == "set" and len(entry.values) == 1
             found = words(entry.values, empty='""' if only else "")
-            translate(file.draft, found, host=name not in device)
+            translate(file.draft, found, host=not alone and name not in device)
 
 
 def words(arguments: Iterable[Argument], empty: str = "") -> list[Word]:

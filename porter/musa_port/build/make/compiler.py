@@ -99,7 +99,8 @@ def _device_variables(file: MakeFile, holders: frozenset[str]) -> frozenset[str]
 def _flags(file: MakeFile, line: Line, call: Call, holders: frozenset[str], device: frozenset[str]) -> None:
     assigned = line.kind == "assignment" and file.name(line) in device | holders
     evaluated = call.words[0].function == "eval" and _is_for_device(call.words[0].text)
-    host = not (assigned or evaluated or _runs_nvcc(call, holders))
+    alone = flags.is_for_nvcc(" ".join(word.text for word in call.words))
+    host = not (alone or assigned or evaluated or _runs_nvcc(call, holders))
     flag_words.translate(file.draft, [_as_flag(word) for word in call.words], host=host)
 
 

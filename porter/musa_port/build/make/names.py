@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
-from musa_port.build import environment, toolkit_paths
+from musa_port import flags
+from musa_port.build import compiler, environment, toolkit_paths, values
+from musa_port.build.fragment import Fragment
 from musa_port.build.make.file import MakeFile
-from musa_port.build.make.lexer import Word
+from musa_port.build.make.lexer import Line, Word
 from musa_port.model import Severity
 from musa_port.names import BUILD_FLAGS
 from musa_port.rules import Rule, register
@@ -36,6 +38,8 @@ LOOK = register(
 )
 
 _LIBRARY = re.compile(r"-l(?:cu|nv|nccl)\w*")
+#: A variable of the environment that is set for a program: `NAME=value`, `NAME="some value"`.
+_SET = re.compile(r"""(?<![\w$.-])([A-Z]\w*)=(?:"([^"]*)"|'([^']*)'|([^\s"';&|]+))""")
 #: Decided with the compiler.
 _COMPILER = frozenset({"NVCC"})
 
@@ -60,12 +64,34 @@ def apply(file: MakeFile) -> None:
             for place in places:
                 file.draft.edit(*place, row.musa, "make-variable", row.confidence)
     for line in file.lines:
+        _values(file, line)
         for span in (line.name, line.value):
             toolkit_paths.rewrite(file.draft, *span)
             toolkit_paths.rewrite_below(file.draft, *span)
         for call in file.calls(line):
             for word in () if call.speaks else call.words:
                 _library(file, word)
+
+
+def _values(file: MakeFile, line: Line) -> None:
+    """Architectures and devices that variables hold: of make, and those that a recipe sets for a program."""
+    if line.kind == "assignment":
+        _value(file, file.name(line), *line.value)
+    elif line.kind == "recipe":
+        for match in _SET.finditer(file.text, *line.value):
+            start, end = match.span(match.lastindex or 0)
+            if flags.is_for_nvcc(file.text[start:end]):
+                text = Fragment(file.draft, file.text[start:end], range(start, end))
+                compiler.options(values.words(text))
+            _value(file, match.group(1), start, end)
+
+
+def _value(file: MakeFile, name: str, start: int, end: int) -> None:
+    text = Fragment(file.draft, file.text[start:end], range(start, end))
+    if name in values.ARCHITECTURES:
+        values.architectures(text, name)
+    else:
+        values.programs(text, name)
 
 
 def _leave(file: MakeFile, places: list[tuple[int, int]], name: str) -> None:
