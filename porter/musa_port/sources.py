@@ -21,8 +21,9 @@ GENERATED = register(
     Rule(
         "F2",
         "generated-file",
-        Severity.INFO,
-        "Leaves generated files alone: a first line that says so, build folders, *_generated.*.",
+        Severity.WARNING,
+        "Leaves generated files alone, and lists those that use CUDA: a first line that says so, build folders, "
+        "*_generated.*.",
         advice="Port the generator and run it again, or name the file with --include.",
     )
 )
@@ -102,7 +103,9 @@ COUNTERPARTS = {
 }
 _OTHER_LANGUAGES = frozenset(".f .f90 .F90 .cuf .CUF .f95 .rs .go .jl .jinja .j2 .tmpl .ipynb .pyx .pxd".split())
 _HEADER_LINE = re.compile(rb"^[ \t]*#[ \t]*(pragma once|ifndef \w+|include [<\"])", re.M)
-_CUDA_WORD = re.compile(rb"\bcuda\w*|\bcu[A-Z]\w+|__global__", re.I)
+_CUDA_WORD = re.compile(
+    rb"(?i:\bcuda)\w*|\bcu[A-Z]\w+|\bnccl[A-Z]\w+|\bnvcc\b|-lcu[a-z]|__global__|\.is_cuda\b|\.cuda\(|\bk?CUDA"
+)
 _MUSA_WORD = re.compile(rb"musa|mccl|mudnn|mublas|mthreads|\bmcc\b", re.I)
 _GENERATED_LINE = re.compile(rb"(?:auto-?generated|generated (?:by|from|file)|@generated)\b", re.I)
 _GENERATED_NAME = re.compile(r"_generated\.|\.generated\.|\.pb\.(h|cc)$")
@@ -204,7 +207,10 @@ class Classifier:
             elif b"\0" in head:
                 entry.reason, entry.rule = "is binary", "binary-file"
             elif not included and (reason := _generated(path, head)):
-                entry.reason, entry.rule, entry.indexed = reason, "generated-file", True
+                entry.reason, entry.indexed = reason, True
+                if posixpath.splitext(path)[1] in RENAMED or _holds(full, _CUDA_WORD):
+                    entry.rule, entry.note = "generated-file", f"{path} uses CUDA and is left: it {reason}"
+                return entry
             else:
                 return Entry(path, renamed(path, self._options), language, size, indexed=True)
         entry.note = f"{path} {entry.reason}"

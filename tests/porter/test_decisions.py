@@ -437,7 +437,7 @@ def test_members_that_tables_do_not_know_are_kept(check: Check) -> None:
 )
 def test_method_of_a_tensor(check: Check, before: str, after: str) -> None:
     check(f"{TORCH}auto y = {before};\n", f"{TORCH}auto y = {after};\n", ("C2 info 2",))
-    check(f"cudaStream_t s; auto y = {before};\n", f"musaStream_t s; auto y = {before};\n")
+    check(f"cudaStream_t s; auto y = {before};\n", f"musaStream_t s; auto y = {before};\n", ("C7 info 1",))
 
 
 def test_method_of_a_tensor_in_a_macro(check: Check) -> None:
@@ -454,6 +454,8 @@ def test_method_declared_by_the_project(check: Check) -> None:
             "b.h": "struct Buffer { bool is_cuda() const; Buffer cuda(); };\n",
             "a.cc": TORCH + "void f(Buffer b) { b.cuda().is_cuda(); }\n",
         },
+        None,
+        ("C17 info a.cc:2", "C17 info a.cc:2"),
     )
 
 
@@ -902,3 +904,37 @@ def test_output_path_that_exists() -> None:
     assert len(set(paths)) == len(paths)
     assert results["a.mu"].data == b"musaFree(q);\n"
     assert results["a.cu"].data == b"musaFree(p);\n"
+
+
+# ---- members that tensors have too ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "findings"),
+    [
+        # torch comes in through a header of the project
+        (
+            '#include "mine.h"\nvoid f(at::Tensor t) { t.is_cuda(); }\n',
+            '#include "mine.h"\nvoid f(at::Tensor t) { t.is_privateuseone(); }\n',
+            ("C2 info 2",),
+        ),
+        (
+            "bool g(const torch::Tensor& t) { return t.device().is_cuda(); }\n",
+            "bool g(const torch::Tensor& t) { return t.device().is_privateuseone(); }\n",
+            ("C2 info 1",),
+        ),
+        # nothing tells what it is
+        ("bool g(const Tensor& t) { return t.is_cuda(); }\n", None, ("C7 info 1",)),
+        ("// at::Tensor\nbool g(const Tensor& t) { return t.is_cuda(); }\n", None, ("C7 info 2",)),
+        # the project has such a member
+        ("struct T { bool is_cuda(); };\nbool g(T t) { return t.is_cuda(); }\n", None, ()),
+        (
+            "struct T { bool is_cuda(); };\nbool g(T t, at::Tensor u) { return t.is_cuda(); }\n",
+            None,
+            ("C17 info 2",),
+        ),
+        ("int g(T t) { return t.is_cuda; }\n", None, ()),
+    ],
+)
+def test_members_of_tensors(check: Check, before: str, after: str | None, findings: tuple[str, ...]) -> None:
+    check({"a.cpp": before}, {"a.cpp": after or before}, findings)

@@ -219,12 +219,10 @@ def _extends_torch(port: Port, word: Word, name: str) -> bool:
 
 def _decide_member(port: Port, word: Word, name: str) -> None:
     row = port.names.methods.get(name)
-    if (
-        row is None
-        or name in port.index.fields
-        or not _includes_torch(port)
-        or port.data[forward(port.data, word.end)] != 0x28
-    ):
+    is_call = port.data[forward(port.data, word.end)] == 0x28
+    if row is None or not is_call or name in port.index.fields or not _uses_torch(port):
+        if row is not None and is_call:
+            _say_member_kept(port, word, name)
         keep_project_name(port, word.start, word.end, name)
         return
     target = re.sub(r"^\w+::", "", row.musa)
@@ -239,7 +237,19 @@ def _decide_member(port: Port, word: Word, name: str) -> None:
     apply_row(port, word.start, end, row._replace(cuda=name, musa=target))
 
 
-def _includes_torch(port: Port) -> bool:
+def _say_member_kept(port: Port, word: Word, name: str) -> None:
+    """A member that tensors have too: what it belongs to may come from a header that is not known here."""
+    if name not in port.index.fields:
+        _look(port, word.start, word.end, name)
+    elif _uses_torch(port):
+        message = f"{name}() is left: the project has a member of that name"
+        port.report("project-api-name", word.start, word.end, message, name=name, once=name)
+
+
+def _uses_torch(port: Port) -> bool:
+    """Whether the file includes torch, or names something of it that a header of the project brought in."""
+    if _TORCH_NAME.search(port.data):
+        return True
     return any(path.startswith(("torch/", "ATen/", "c10/", "torch_musa/")) for path in includes(port))
 
 
@@ -255,6 +265,7 @@ def includes(port: Port) -> list[str]:
     return port.facts.notes["includes"]
 
 
+_TORCH_NAME = re.compile(rb"^(?![ \t]*(?://|\*)).*?(?<![\w:])(?:::)?(?:at|c10|torch)::\w", re.M)
 _TARGET = re.compile(rb'[<"]([^>"\n]+)[>"]')
 
 
