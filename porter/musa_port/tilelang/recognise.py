@@ -18,6 +18,11 @@ from musa_port.python.tree import dotted
 _LANGUAGES = ("tilelang.language.", "tilelang.cuda.language.", "tilelang.musa.language.")
 
 
+def is_language(package: str) -> bool:
+    """Whether a package is one that holds the words of kernels."""
+    return f"{package}." in _LANGUAGES
+
+
 def is_tilelang(module: Module) -> bool:
     """Whether the file imports TileLang."""
     return module.imports("tilelang")

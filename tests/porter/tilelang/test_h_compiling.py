@@ -24,6 +24,7 @@ K = "tilelang.PassConfigKey"
         'execution_backend = "{}"\n',
         'options = {{"execution_backend": "{}"}}\n',
         'import os\nos.environ["TILELANG_EXECUTION_BACKEND"] = "{}"\n',
+        'k = tilelang.compile(p, [-1], "{}")\n',
         'k = tilelang.compile(p, execution_backend="{}" if fast else "cython")\n',
     ],
 )

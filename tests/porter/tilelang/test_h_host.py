@@ -90,6 +90,11 @@ def test_runtime_names(rewrites: Rewrites) -> None:
     rewrites(before, after, ["H23"], ["H23 warning"])
 
 
+@pytest.mark.parametrize("name", ["tilelang_callback_cuda_compile", "target.build.tilelang_cuda_without_compile"])
+def test_functions_of_the_compiler(rewrites: Rewrites, name: str) -> None:
+    rewrites(f'f = get("{name}")\n', f'f = get("{name.replace("cuda", "musa")}")\n', ["H23"], ["H23 warning"])
+
+
 @pytest.mark.parametrize("text", ['x = "see __tvm_cuda_stream_create"\n', 'x = "cudaSomethingElse"\n'])
 def test_other_names_stay(rewrites: Rewrites, text: str) -> None:
     rewrites(text)
@@ -149,6 +154,23 @@ def test_fp8_without_tilelang_stays(finds: Finds) -> None:
 )
 def test_other_tensors_stay(rewrites: Rewrites, text: str) -> None:
     rewrites(text)
+
+
+FP8 = "x = torch.empty(4, dtype=torch.float8_e4m3fn)\ny = a.to(torch.float8_e5m2)\nz = x.view(torch.float8_e4m3fn)\n"
+
+
+@pytest.mark.parametrize("use", ["w = x[0]", "y[i] = 1", "z[0]", "assert (x == 0).all()", "ok = a < z"])
+def test_fp8_that_is_indexed_or_compared(finds: Finds, use: str) -> None:
+    finds(f"{FP8}{use}\n", "H25", "warning 4")
+
+
+@pytest.mark.parametrize("use", ["w = a[0]", "n = x.shape[0]", "x.float()[0]", "y.view(torch.uint8) == b", "x is None"])
+def test_other_uses_of_fp8(finds: Finds, use: str) -> None:
+    finds(f"{FP8}{use}\n", "H25")
+
+
+def test_what_may_be_fp8_or_not(finds: Finds) -> None:
+    finds("x = a.half()\nif f:\n    x = a.to(torch.float8_e5m2)\ny = x[0]\n", "H25")
 
 
 def test_unsigned(finds: Finds) -> None:

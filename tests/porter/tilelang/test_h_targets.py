@@ -36,6 +36,8 @@ CHANGED = {
     "kind": 'if target.kind.name == "cuda":\n    pass\n',
     "kinds": 'assert target.kind.name in ("cuda", "llvm")\n',
     "dictionary": 't = {"kind": "cuda"}\n',
+    "compile-position": 'k = tilelang.compile(p, [-1], "tvm_ffi", "cuda")\n',
+    "lower-position": 'm = tilelang.lower(p, "cuda")\nn = tilelang.engine.lower(p, "cuda")\n',
     "tvm-device": "import tvm\ndevice = tvm.cuda(0)\n",
     "tvm-device-text": 'import tvm\ndevice = tvm.device("cuda", 0)\n',
 }
@@ -49,6 +51,7 @@ def test_targets(rewrites: Rewrites, name: str) -> None:
 
 
 LEFT = {
+    "other-position": 'k = tilelang.compile("cuda")\nm = tilelang.lower("cuda")\n',
     "other-function": 'from myplot import draw\ndraw(target="cuda")\n',
     "other-keyword": 'k = tilelang.compile(p, name="cuda")\n',
     "longer": 'k = tilelang.compile(p, target="cuda_like")\n',
@@ -175,3 +178,9 @@ def test_target_is_known(finds: Finds, text: str) -> None:
 def test_targets_of_a_file_that_does_not_import_torch_need_no_torch_musa(port: Port) -> None:
     result = port('k = tilelang.compile(p, target="cuda")\n', head="import torch\nimport tilelang\n")
     assert b"torch_musa" not in result.data
+
+
+@pytest.mark.parametrize("call", ["tvm.target.cuda()", 'tvm.target.cuda(arch="sm_90")'])
+def test_makers_of_targets(finds: Finds, call: str) -> None:
+    finds(f"import tvm\nt = {call}\n", "H6", "error 2")
+    finds("t = musa_or(tvm.target.cuda)\n", "H6")

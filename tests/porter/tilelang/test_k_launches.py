@@ -138,6 +138,12 @@ def test_number_of_barriers(finds: Finds, number: int, expected: list[str]) -> N
         assert "66 barriers" in next(finding.message for finding in result.findings if finding.rule == "K16")
 
 
+@pytest.mark.parametrize(("number", "expected"), [(63, []), (64, ["error 3"])])
+def test_barriers_of_a_comprehension(finds: Finds, number: int, expected: list[str]) -> None:
+    text = "def f(n=STAGES):\n    with T.Kernel(1) as i:\n        b = [T.alloc_barrier(128) for _ in range(n)]\n"
+    finds(f"STAGES = {number}\n{text}", "K16", *expected)
+
+
 @pytest.mark.parametrize(
     ("call", "expected"),
     [
@@ -158,7 +164,7 @@ def test_bulk_copies_for_one_architecture(finds: Finds) -> None:
         assert [(item.message[-24:], item.advice) for item in result.findings] == [
             ("mp_22 has no bulk copies", "Write T.copy.")
         ]
-    finds("T.tma_store_wait(1)\n", "K15", arch=("mp_22",))
+    finds("T.tma_store_arrive()\nT.tma_store_wait(1)\n", "K15", "error 1", "error 2", arch=("mp_22",))
 
 
 # ---- K17 ---------------------------------------------------------------------------------------------------------

@@ -116,6 +116,11 @@ REPORTED = [
     ("K28", "d = T.alloc_wgmma_desc()", Severity.ERROR),
     ("K28", "T.call_extern('handle', 'asm volatile(\"nop;\")')", Severity.ERROR),
     ("K28", "with T.Kernel(8, prelude=SOURCE) as i:\n    pass", Severity.WARNING),
+    ("K28", "d = T.alloc_descriptor('wgmma')", Severity.ERROR),
+    ("K11", "T.wgmma_gemm_sp(a, e, b, c)", Severity.ERROR),
+    ("K21", "T.tma_gather4_bytes(a)", Severity.ERROR),
+    ("K16", "if T.shuffle_elect(128):\n    pass", Severity.WARNING),
+    ("K1", "if T.any_of(mask):\n    pass", Severity.WARNING),
     ("K9", "T.tcgen05_gemm(a, b, c, mbar=m)", Severity.ERROR),
     ("K9", "T.warpgroup_arrive()", Severity.WARNING),
 ]
@@ -254,3 +259,34 @@ def test_device_functions_are_kept(finds: Finds, name: str, severity: str | None
 @pytest.mark.parametrize("text", ["T.call_extern(T.uint32, name, x)\n", "T.call_extern('handle', f'{a}_b', x)\n"])
 def test_functions_that_are_named_elsewhere(finds: Finds, text: str) -> None:
     finds(text, "K29", "warning 1")
+
+
+# ---- imports -----------------------------------------------------------------------------------------------------
+
+
+def test_imports_of_missing_words(finds: Finds) -> None:
+    """The import fails even where every use is rewritten."""
+    head = "import torch\nfrom tilelang.language import fast_rcp, gemm, lds32\n"
+    result = finds("x = gemm\n", "K27", "error 0", "error 0", head=head)
+    assert [finding.name for finding in result.findings] == ["fast_rcp", "lds32"]
+    finds("x = 1\n", "K27", head="import tilelang\nfrom elsewhere import fast_rcp\nfrom .language import lds32\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from tilelang.intrinsics import TensorCoreIntrinEmitter\n",
+        "from tilelang.intrinsics.mma_macro_generator import TensorCoreIntrinEmitter as E\n",
+        "from tilelang.intrinsics.utils import get_swizzle_layout\n",
+        "x = tilelang.intrinsics.TensorCoreIntrinEmitter\n",
+    ],
+)
+def test_macros_for_matrix_units(finds: Finds, text: str) -> None:
+    finds(text, "K28", "error 1")
+
+
+@pytest.mark.parametrize(
+    "text", ["from tilelang.intrinsics import helper\n", "from mine import TensorCoreIntrinEmitter\n"]
+)
+def test_other_macros(finds: Finds, text: str) -> None:
+    finds(text, "K28")

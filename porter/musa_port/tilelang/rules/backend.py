@@ -9,7 +9,7 @@ from musa_port.python.literals import choices, plain, text_of
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.rules import Rule, register
-from musa_port.tilelang.recognise import is_tilelang, last_name
+from musa_port.tilelang.recognise import argument, is_tilelang, last_name
 
 BACKEND = register(
     Rule(
@@ -39,6 +39,7 @@ CYTHON = register(
         ),
     )
 )
+_COMPILERS = ("tilelang.compile", "tilelang.jit.compile", "tilelang.par_compile", "tilelang.jit.par_compile")
 _MISSING = frozenset({"nvrtc", "cutedsl", "torch"})
 _VARIABLE = "TILELANG_EXECUTION_BACKEND"
 _UNKNOWN_TYPES = (b"float8_e4m3fn", b"e4m3_float8", b"float8_e8m0", b"e8m0_float8", b"float4_", b"e2m1_float4")
@@ -49,6 +50,15 @@ def port_argument(module: Module, node: cst.Arg) -> None:
     """`execution_backend="nvrtc"`."""
     if node.keyword is not None and node.keyword.value == "execution_backend" and is_tilelang(module):
         _port(module, node.value)
+
+
+@visit(cst.Call, order=8)
+def port_position(module: Module, node: cst.Call) -> None:
+    """`tilelang.compile(program, [-1], "nvrtc")`."""
+    if is_tilelang(module) and module.qualified(node.func) in _COMPILERS:
+        given = argument(node, "", 2)
+        if given is not None:
+            _port(module, given)
 
 
 @visit(cst.Param, order=8)

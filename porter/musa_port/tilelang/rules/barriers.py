@@ -9,9 +9,9 @@ from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.rules import Rule, register
 from musa_port.tilelang.facts import limit
-from musa_port.tilelang.kernels import Kernel, kernels
-from musa_port.tilelang.recognise import argument, calls, kernel_name
-from musa_port.tilelang.values import Value, evaluate
+from musa_port.tilelang.kernels import Kernel, Use, kernels
+from musa_port.tilelang.recognise import argument, calls, kernel_name, last_name
+from musa_port.tilelang.values import Arguments, Value, evaluate
 
 BARRIER = register(
     Rule(
@@ -80,5 +80,15 @@ def _number(kernel: Kernel, index: int) -> int:
     for use in kernel.uses("alloc_barrier"):
         arguments = kernel.values(use, kernel.arguments[index])
         value = evaluate(kernel.module, argument(use.call, "arrive_count", 0), arguments)
-        number += len(value) if isinstance(value, tuple) else 1
+        number += (len(value) if isinstance(value, tuple) else 1) * _repeats(kernel, use, arguments)
     return number
+
+
+def _repeats(kernel: Kernel, use: Use, arguments: Arguments) -> int:
+    """How often a call in `[T.alloc_barrier(128) for _ in range(stages)]` is made."""
+    loop = kernel.module.enclosing(use.call, cst.ListComp)
+    times = loop.for_in.iter if loop is not None else None
+    if not isinstance(times, cst.Call) or last_name(times.func) != "range" or len(times.args) != 1:
+        return 1
+    value = evaluate(kernel.module, times.args[0].value, arguments)
+    return value if isinstance(value, int) else 1

@@ -26,7 +26,9 @@ DRIVER = register(
         advice="Check that the TVM of tilelang-musa registers the new name.",
     )
 )
-_PACKED = re.compile(r"__tvm_cuda_\w+|cuda\.kernels_output_dir")
+_PACKED = re.compile(
+    r"__tvm_cuda_\w+|cuda\.kernels_output_dir|tilelang_callback_cuda_(?!postproc)\w+|target\.build\.tilelang_cuda\w*"
+)
 _ATTRIBUTE = re.compile(r"cuda(DevAttr|DeviceGet|FuncAttribute)\w+|CU_DEVICE_ATTRIBUTE_\w+")
 
 

@@ -77,7 +77,7 @@ _BULK = {
 def _report_bulk(module: Module, call: cst.Call, name: str) -> None:
     archs, where = module.options.arch, kernel_name(module, call)
     without = lacking(archs, "bulk_copies")
-    checked = [_BULK[name]] if len(without) < len(archs) else []
+    checked = [_BULK[name]] if having(archs, "bulk_copies") else []
     missing = [f"{', '.join(without)} has no bulk copies"] if without else []
     message = f"T.{name} in {where} is left: {', and '.join([*checked, *missing])}"
     advice = "" if checked else "Write T.copy."
@@ -88,9 +88,12 @@ def _report_bulk(module: Module, call: cst.Call, name: str) -> None:
 @visit(cst.Module, order=6)
 def report_bulk(module: Module, node: cst.Module) -> None:
     """`T.tma_copy`, `T.tma_store_wait(1)`."""
+    archs = module.options.arch
     for call in calls(module, *_BULK):
         _report_bulk(module, call, word(module, call.func))
-    for call in calls(module, "tma_store_wait") if having(module.options.arch, "bulk_copies") else ():
+    for call in calls(module, "tma_store_arrive", "tma_store_wait") if not having(archs, "bulk_copies") else ():
+        _report_bulk(module, call, word(module, call.func))
+    for call in calls(module, "tma_store_wait") if having(archs, "bulk_copies") else ():
         count = evaluate(module, argument(call, "count", 0)) if argument(call, "count", 0) is not None else 0
         read = keyword(call, "read")
         if count != 0 or (read is not None and evaluate(module, read.value) is not True):

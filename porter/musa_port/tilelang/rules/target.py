@@ -56,11 +56,17 @@ NONE = register(
         advice="Set TILELANG_DEFAULT_TARGET=musa where a CUDA toolkit is installed too.",
     )
 )
-#: Functions whose first argument is a target.
-_FIRST = frozenset(
-    "tvm.target.Target tvm.device tilelang.backend.target.determine_target tilelang.utils.target.determine_target "
-    "tilelang.tvm.target.Target tilelang.tvm.device".split()
-)
+#: Functions that take a target, and which argument it is.
+_POSITIONS = {
+    **dict.fromkeys(("tvm.target.Target", "tvm.device", "tilelang.tvm.target.Target", "tilelang.tvm.device"), 0),
+    **dict.fromkeys(("tilelang.backend.target.determine_target", "tilelang.utils.target.determine_target"), 0),
+    **dict.fromkeys(("tilelang.lower", "tilelang.engine.lower", "tilelang.engine.lower.lower"), 1),
+    **dict.fromkeys(
+        ("tilelang.compile", "tilelang.jit.compile", "tilelang.par_compile", "tilelang.jit.par_compile"), 3
+    ),
+}
+#: What makes a target for CUDA by itself.
+_MAKERS = ("tvm.target.cuda", "tilelang.tvm.target.cuda")
 _COMPILERS = ("tilelang.jit", "tilelang.compile", "tilelang.jit.compile", "tilelang.jit.jit", "tilelang.par_compile")
 _DEFAULTS = ("TILELANG_DEFAULT_TARGET", "TILELANG_TARGET")
 _COMMAND = re.compile(r"cuda(?: -keys=[\w,]+)? -arch=(sm_\w+)")
@@ -75,8 +81,12 @@ def port_call(module: Module, node: cst.Call) -> None:
     for arg in node.args:
         if arg.keyword is not None and arg.keyword.value == "target" and _is_about_kernels(module, node):
             _port_values(module, arg.value)
-    if node.args and node.args[0].keyword is None and module.qualified(node.func) in _FIRST:
-        _port_values(module, node.args[0].value)
+    given = argument(node, "", _POSITIONS.get(module.qualified(node.func)))
+    if given is not None:
+        _port_values(module, given)
+    if module.qualified(node.func) in _MAKERS:
+        message = f"{module.code(node)} makes a target for CUDA: tvm.target.Target({{'kind': 'musa'}}) is one for MUSA"
+        module.report(node, "tilelang-target-arch", message, severity=Severity.ERROR)
     if isinstance(node.func, cst.Attribute) and module.qualified(node.func) in ("tvm.cuda", "tilelang.tvm.cuda"):
         module.replace(node.func.attr, "musa", "tilelang-target", "medium", musa=False)
     is_setting = last_name(node.func) in ("setdefault", "putenv") and len(node.args) == 2

@@ -5,18 +5,19 @@ from __future__ import annotations
 import libcst as cst
 
 from musa_port.model import Severity
+from musa_port.python.flow import flow
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.python.uses import is_use
 from musa_port.rules import Rule, register
-from musa_port.tilelang.recognise import is_tilelang, keyword
+from musa_port.tilelang.recognise import argument, is_tilelang, keyword, last_name
 
 FP8 = register(
     Rule(
         "H25",
         "fp8-tensor",
         Severity.WARNING,
-        "Fills FP8 tensors by way of float32.",
+        "Fills FP8 tensors by way of float32; reports those that are indexed or compared.",
         why="torch_musa neither fills nor indexes nor compares FP8 tensors.",
         example=(
             "x = torch.zeros(4, 4, dtype=torch.float8_e4m3fn, device=device)",
@@ -64,6 +65,45 @@ def port_filled(module: Module, node: cst.Call) -> None:
         return
     _, end = module.span(node)
     module.edit(end, end, f".to({text})", "fp8-tensor", musa=False)
+
+
+@visit(cst.Subscript, order=25)
+def report_index(module: Module, node: cst.Subscript) -> None:
+    """`x[0]` of an FP8 tensor."""
+    if dtype := _fp8(module, node.value):
+        module.report(node, "fp8-tensor", f"{module.code(node)} indexes a tensor of {dtype}, and is left", name=dtype)
+
+
+@visit(cst.Comparison, order=25)
+def report_comparison(module: Module, node: cst.Comparison) -> None:
+    """`x == y` of FP8 tensors."""
+    if any(isinstance(target.operator, (cst.Is, cst.IsNot, cst.In, cst.NotIn)) for target in node.comparisons):
+        return
+    for operand in (node.left, *(target.comparator for target in node.comparisons)):
+        if dtype := _fp8(module, operand):
+            message = f"{module.code(node)} compares a tensor of {dtype}, and is left"
+            module.report(node, "fp8-tensor", message, name=dtype)
+            return
+
+
+def _fp8(module: Module, node: cst.BaseExpression) -> str:
+    """The FP8 type of the tensor that a variable is, "" when it is none or that is unclear."""
+    if not isinstance(node, (cst.Name, cst.Attribute)) or not is_tilelang(module):
+        return ""
+    if not module.draft.mentions(b"float8"):
+        return ""
+    types = {_made_as(module, value) for value in flow(module).values(node)}
+    return types.pop() if len(types) == 1 else ""
+
+
+def _made_as(module: Module, node: cst.BaseExpression) -> str:
+    """`torch.float8_e4m3fn` for `torch.empty(..., dtype=torch.float8_e4m3fn)` and `x.to(torch.float8_e4m3fn)`."""
+    if not isinstance(node, cst.Call):
+        return ""
+    is_cast = last_name(node.func) in ("to", "view", "type")
+    given = argument(node, "dtype", 0 if is_cast else None)
+    dtype = module.qualified(given) if given is not None else ""
+    return dtype if dtype.startswith("torch.float8_") else ""
 
 
 @visit(cst.Attribute, order=25)

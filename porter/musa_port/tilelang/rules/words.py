@@ -7,10 +7,11 @@ import libcst as cst
 from musa_port.model import Severity
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
+from musa_port.python.tree import dotted
 from musa_port.rules import Rule, register
 from musa_port.tilelang.changes import delete_statement
 from musa_port.tilelang.facts import Word, lacking, severity_for, words
-from musa_port.tilelang.recognise import argument, called_words, calls, kernel_name, keyword
+from musa_port.tilelang.recognise import argument, called_words, calls, is_language, kernel_name, keyword
 
 REGISTERS = register(
     Rule(
@@ -121,6 +122,19 @@ def port_words(module: Module, node: cst.Module) -> None:
         entry = words().get(word)
         for call in found if entry is not None and entry.action != "keep" else ():
             _port_word(module, call, word, entry)
+
+
+@visit(cst.ImportFrom, order=6)
+def report_imports(module: Module, node: cst.ImportFrom) -> None:
+    """`from tilelang.language import fast_rcp`: it fails, whether the name is used or not."""
+    if node.module is None or isinstance(node.names, cst.ImportStar) or not is_language(".".join(dotted(node.module))):
+        return
+    for alias in node.names:
+        name = dotted(alias.name)[0]
+        entry = words().get(name)
+        if entry is not None and entry.rule == "missing-word":
+            message = f"{name} is imported, and tilelang-musa does not have it: the import fails"
+            module.report(alias, entry.rule, message, advice="Take it out of the import.", name=name)
 
 
 def _port_word(module: Module, call: cst.Call, word: str, entry: Word | None) -> None:
