@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = {path.stem: path for path in sorted(Path(mappings.__file__).parent.glob("*.csv"))}
 #: Files whose rows are not pairs of names; each has its own columns.
 RULES = {
+    "configuration_keys": ("key", "cuda", "musa", "note"),
     "device_properties": ("field", "note"),
     "families": ("cuda_prefix", "musa_prefix", "next", "area", "note"),
     "features": ("cuda_name", "kind", "severity", "feature", "note"),

@@ -13,7 +13,7 @@ _COMMON = frozenset({"--keep", "--library", "--linker-options", "--threads"})
 #: Architectures, packages that no table lists, and endings of sources.
 _OTHERS = (
     r"(?:sm|compute|lto)_\d\d|\bcu\d\d|(?<![\w-])cuh?(?![\w-])|\bcu(?:df|ml|graph)\b|\btensorrt|\bnsight"
-    r"|\bdatacenter-gpu|\w[-_.]gpu\b"
+    r"|\bdatacenter-gpu|\w[-_.]gpu\b|accelerator[\"']?\s*[:=]\s*[\"']?gpu"
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import yaml
 
-from musa_port.build import compiler, distributions, environment, images, packages, python_text, shell, traces, values
+from musa_port.build import compiler, configuration, distributions, environment, images, packages, python_text, shell, traces, values
 from musa_port.build.fragment import Fragment
 from musa_port.build.yaml_text import Document, NotYaml
 from musa_port.draft import Draft
@@ -25,17 +25,6 @@ NOT_YAML = register_rule(
         why="Without its structure an environment block cannot be told from text.",
         example=("{% if gpu %}\nenv: {CUDA_HOME: x}", "{% if gpu %}\nenv: {CUDA_HOME: x}"),
         advice="Port the file by hand.",
-    )
-)
-VALUE = register_rule(
-    Rule(
-        "B61",
-        "configuration-value",
-        Severity.INFO,
-        "Lists values such as `device: cuda` in YAML that is no environment block; they are left.",
-        why="What a key means is known only to the program that reads the file.",
-        example=("device: cuda", "device: cuda"),
-        advice="Write musa (mccl for nccl) where the program takes it.",
     )
 )
 ACTION = register_rule(
@@ -59,7 +48,6 @@ _EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.S)
 #: How pods and pipelines name a variable: `$(CUDA_HOME)`.
 _REFERENCE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
 _CONTEXT = re.compile(r"\benv\.([A-Za-z_]\w*)")
-_DEVICE = re.compile(r"cuda(:\d+)?|nccl|(?:/usr/local|/opt)/cuda(?:[-/][\w./-]*)?")
 #: Lists of scripts that are nested deeper than this hold themselves.
 _DEPTH = 8
 _LEFT = "a requirement in YAML is left"
@@ -139,9 +127,8 @@ class _Visitor:
             images.gpu(text, "the options of the container ask for GPUs of NVIDIA")
         elif key == "channels" and text.text == "nvidia":
             packages.package(text)
-        elif _DEVICE.fullmatch(text.text):
-            message = f"{key + ': ' if key else ''}{text.text} is left"
-            text.report("configuration-value", 0, len(text.text), message, name=text.text)
+        else:
+            configuration.value(key, text)
 
     def _text(self, node: yaml.Node) -> Fragment | None:
         """The text of a scalar. Names in its workflow expressions are renamed, then the expressions are masked."""

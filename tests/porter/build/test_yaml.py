@@ -125,7 +125,15 @@ LEFT = [
     case("uses: Jimver/cuda-toolkit@v0.2.16\n", None, "B62 warning 1"),
     case("resources: {limits: {nvidia.com/gpu: 1}}\nruntime: nvidia\n", None, "B51 warning 1", "B51 warning 2"),
     case("devices: [{driver: nvidia, capabilities: [gpu]}]\n", None, "B51 warning 1"),
-    case("device: cuda\nbackend: nccl\npath: /usr/local/cuda/lib64\n", None, "B61 info 1", "B61 info 2", "B61 info 3"),
+    case(
+        "device: cuda\nbackend: nccl\npath: /usr/local/cuda/lib64\n",
+        "device: musa\nbackend: mccl\npath: /usr/local/cuda/lib64\n",
+        "B61 info 3",
+    ),
+    case("devices: [cuda:0, 'cuda:1']\nmap-location: cuda\n", "devices: [musa:0, 'musa:1']\nmap-location: musa\n"),
+    case("accelerator: gpu\n", None, "B61 warning 1"),
+    case("device: cuda\nother: musa\n", None, "B61 info 1"),
+    case("device_name: cuda core\n# device: cuda\ntarget_device: musa\n", None),
     case("cuda: [cuda, 'cuda:0']\nCUDA_HOME: x\nname: build with CUDA_HOME\n", None, "B61 info 1", "B61 info 1"),
     case(
         "dependencies:\n  - cudatoolkit=11.8\n  - pip:\n    - torch==2.1+cu118\n",
