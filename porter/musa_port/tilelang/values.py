@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import libcst as cst
@@ -16,11 +16,11 @@ import libcst as cst
 from musa_port.python.literals import plain
 from musa_port.python.module import Module
 from musa_port.python.tree import dotted
-from musa_port.tilelang.bindings import Owner, bindings, functions_around
+from musa_port.tilelang.bindings import Binding, bindings, members, owners_around
 from musa_port.tilelang.facts import dtypes
 from musa_port.tilelang.recognise import word
 
-#: A number, a truth value, the name of a dtype or another text, a tuple of values; None is unknown.
+#: A number, a truth value, the name of a dtype or another text, a tuple or a dictionary of values; None is unknown.
 Value: TypeAlias = Any
 #: What parameters of functions are worth.
 Arguments: TypeAlias = Mapping[tuple[cst.FunctionDef, str], Value]
@@ -100,7 +100,24 @@ class _Evaluator:
         if node.attr.value in ("bytes", "bits"):
             dtype = dtypes().get(self.value(node.value, depth))
             return dtype.bits // (8 if node.attr.value == "bytes" else 1) if dtype else None
-        return self._dtype(node)
+        known = self._dtype(node)
+        return known if known is not None else self._only(members(self.module, node), depth)
+
+    def _dict(self, node: cst.Dict, depth: int) -> Value:
+        pairs = [(plain(item.key), item.value) for item in node.elements if isinstance(item, cst.DictElement)]
+        return {key: self.value(value, depth) for key, value in pairs if key}
+
+    def _subscript(self, node: cst.Subscript, depth: int) -> Value:
+        """`CONFIG["threads"]`, `TILE[0]`."""
+        index = node.slice[0].slice if len(node.slice) == 1 else None
+        if not isinstance(index, cst.Index):
+            return None
+        held = self.value(node.value, depth)
+        if isinstance(held, dict):
+            return held.get(plain(index.value))
+        key = self.value(index.value, depth)
+        is_item = isinstance(held, tuple) and isinstance(key, int) and -len(held) <= key < len(held)
+        return held[key] if is_item else None
 
     def _dtype(self, node: cst.Name | cst.Attribute) -> str | None:
         """`T.float16` and `torch.float16`."""
@@ -113,17 +130,18 @@ class _Evaluator:
     def _bound(self, node: cst.Name, depth: int) -> Value:
         """The value of a variable: of its only assignment in the innermost scope that has one."""
         table = bindings(self.module)
-        owners: list[Owner] = [*functions_around(self.module, node), None]
-        for owner in owners:
+        for owner in owners_around(self.module, node):
             found = table.get((owner, node.value))
             if not found:
                 continue
-            if len(found) > 1 or (found[0].value is None and not found[0].parameter):
-                return None
-            if found[0].parameter and owner is not None and (owner, node.value) in self.arguments:
-                return self.arguments[owner, node.value]
-            return self.value(found[0].value, depth) if found[0].value is not None else None
+            if isinstance(owner, cst.FunctionDef) and found[0].parameter and (owner, node.value) in self.arguments:
+                return self.arguments[owner, node.value] if len(found) == 1 else None
+            return self._only(found, depth)
         return None
+
+    def _only(self, found: Sequence[Binding], depth: int) -> Value:
+        """What the only binding gives."""
+        return self.value(found[0].value, depth) if len(found) == 1 and found[0].value is not None else None
 
     def _unaryoperation(self, node: cst.UnaryOperation, depth: int) -> Value:
         value = self.value(node.expression, depth)
@@ -165,6 +183,8 @@ class _Evaluator:
         return body if test else other
 
     def _call(self, node: cst.Call, depth: int) -> Value:
+        if node.args and dotted(node.func) == ["dict"] and all(arg.keyword is not None for arg in node.args):
+            return {arg.keyword.value: self.value(arg.value, depth) for arg in node.args if arg.keyword is not None}
         values = [self.value(arg.value, depth) for arg in node.args if arg.keyword is None and not arg.star]
         if len(values) != len(node.args) or not values or any(value is None for value in values):
             return None

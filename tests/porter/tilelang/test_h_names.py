@@ -140,6 +140,8 @@ def test_hooks_left_alone(rewrites: Rewrites, text: str) -> None:
     [
         "p = tilelang.cuda.transform.LowerHopperIntrin()\n",
         "from tilelang.cuda.transform import LowerHopperIntrin\n",
+        "from tilelang.cuda import _ffi_api\n",
+        "from tilelang.cuda.op.gemm import GemmMMA\n",
         "from tilelang.cuda import transform\np = transform.LowerHopperIntrin()\n",
     ],
 )

@@ -34,6 +34,8 @@ CHANGED = {
     "environment-default": 'import os\nos.environ.setdefault("TILELANG_DEFAULT_TARGET", "cuda")\n',
     "comparison": 'if str(target) == "cuda":\n    pass\n',
     "kind": 'if target.kind.name == "cuda":\n    pass\n',
+    "kind-variable": 'if self.target_kind != "cuda":\n    pass\n',
+    "kind-function": 'if _target_kind_name(t) == "cuda":\n    pass\n',
     "kinds": 'assert target.kind.name in ("cuda", "llvm")\n',
     "dictionary": 't = {"kind": "cuda"}\n',
     "compile-position": 'k = tilelang.compile(p, [-1], "tvm_ffi", "cuda")\n',

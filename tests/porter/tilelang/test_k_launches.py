@@ -195,7 +195,9 @@ def test_shuffles(finds: Finds, call: str, expected: list[str]) -> None:
     finds(f"y = {call}\n", "K25", *expected, arch=("mp_31",))
 
 
-@pytest.mark.parametrize("word", "shfl_sync shfl_xor shfl_up shfl_down warp_reduce_max ballot_sync any_sync".split())
+@pytest.mark.parametrize(
+    "word", "shfl_sync shfl_xor shfl_up shfl_down warp_reduce_max ballot_sync any_sync tvm_warp_shuffle".split()
+)
 def test_shuffles_on_wide_warps(finds: Finds, word: str) -> None:
     finds(f"y = T.{word}(x, 0)\n", "K25", "warning 1")
 

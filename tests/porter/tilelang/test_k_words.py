@@ -116,6 +116,7 @@ REPORTED = [
     ("K28", "d = T.alloc_wgmma_desc()", Severity.ERROR),
     ("K28", "T.call_extern('handle', 'asm volatile(\"nop;\")')", Severity.ERROR),
     ("K28", "with T.Kernel(8, prelude=SOURCE) as i:\n    pass", Severity.WARNING),
+    ("K28", "T.attr(0, 'pragma_import_c', '#include <cuda_fp16.h>')", Severity.WARNING),
     ("K28", "d = T.alloc_descriptor('wgmma')", Severity.ERROR),
     ("K11", "T.wgmma_gemm_sp(a, e, b, c)", Severity.ERROR),
     ("K21", "T.tma_gather4_bytes(a)", Severity.ERROR),

@@ -96,3 +96,46 @@ def test_nested_functions_see_the_factory(port: Port) -> None:
     )
     said = [finding.message for finding in port(text, arch=("mp_31",)).findings if finding.rule == "K32"]
     assert ["factory needs 200000 B" in message for message in said] == [True]
+
+
+CLASS = """class Config:
+    rows = 400
+    size = rows * 500
+    def __init__(self, wide=200001):
+        self.wide = wide
+        self.seen = 1
+        self.seen = 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "above", "value"),
+    [
+        ("C['size']", "C = {'size': 200000, 'other': n}\n", 200000),
+        ("C['size']", "C = dict(size=200000)\n", 200000),
+        ("C['other']", "C = dict(size=200000, other=n)\n", None),
+        ("C['none']", "C = dict(size=200000)\n", None),
+        ("C[1]", "C = (1, 200000)\n", 200000),
+        ("C[-1]", "C = [1, 200000]\n", 200000),
+        ("C[2]", "C = [1, 200000]\n", None),
+        ("C[n]", "C = [200000]\n", None),
+        ("Config.size", CLASS, 200000),
+        ("Config.wide", CLASS, 200001),
+        ("Config.seen", CLASS, None),
+        ("Other.size", CLASS, None),
+        ("size", CLASS, None),
+        ("rows", f"{CLASS}rows = 200000\n", 200000),
+    ],
+)
+def test_tables_and_classes(port: Port, expression: str, above: str, value: int | None) -> None:
+    assert size(port, expression, above) == value
+
+
+@pytest.mark.parametrize(("size_of", "value"), [("self.size", 200000), ("cls.size", 200000), ("self.none", None)])
+def test_kernels_in_methods(port: Port, size_of: str, value: int | None) -> None:
+    text = (
+        "class Op:\n    size = 200000\n    def build(self):\n        @T.prim_func\n        def main():\n"
+        f"            with T.Kernel(8) as i:\n                a = T.alloc_shared(({size_of},), 'int8')\n"
+    )
+    messages = [item.message for item in port(text, arch=("mp_31",)).findings if item.rule == "K32"]
+    assert any(f"needs {value} B" in message for message in messages) == (value is not None)

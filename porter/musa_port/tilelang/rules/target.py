@@ -147,9 +147,12 @@ def port_comparison(module: Module, node: cst.Comparison) -> None:
 
 
 def _reads_target(node: cst.BaseExpression) -> bool:
-    """`target`, `target.kind.name`, `str(target)`."""
+    """`target`, `target.kind.name`, `str(target)`, `target_kind`, `target_kind_name(target)`."""
     if isinstance(node, cst.Call) and last_name(node.func) == "str" and len(node.args) == 1:
         return _reads_target(node.args[0].value)
+    called = node.func if isinstance(node, cst.Call) else node
+    if last_name(called).lower().removesuffix("_name").endswith("target_kind"):
+        return True
     if isinstance(node, cst.Attribute) and node.attr.value == "name":
         return isinstance(node.value, cst.Attribute) and node.value.attr.value == "kind"
     return isinstance(node, (cst.Name, cst.Attribute)) and _is_target(last_name(node))

@@ -55,7 +55,8 @@ SMALL = register(
 )
 _WARP_WORDS = frozenset(
     "shfl_sync shfl_xor shfl_up shfl_down warp_reduce_sum warp_reduce_max warp_reduce_min warp_reduce_bitand "
-    "warp_reduce_bitor any_sync all_sync ballot_sync ballot activemask match_any_sync match_all_sync".split()
+    "warp_reduce_bitor any_sync all_sync ballot_sync ballot activemask match_any_sync match_all_sync "
+    "tvm_warp_shuffle tvm_warp_shuffle_up tvm_warp_shuffle_down tvm_warp_shuffle_xor tvm_warp_activemask".split()
 )
 _SHUFFLES = ("shfl_sync", "shfl_xor", "shfl_up", "shfl_down")
 _THREAD = re.compile(r"(^|_)(tid|tx|thread|threads|lane|thread_idx|thread_id|threadIdx)(_|$)|thread_binding")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from musa_port.model import Severity
+from musa_port.python.literals import plain
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.python.tree import dotted
@@ -171,6 +172,15 @@ def report_sparse(module: Module, node: cst.Module) -> None:
             where = kernel_name(module, call)
             message = f"T.gemm_sp in {where} is for mp_22 only: it does not compile for {', '.join(without)}"
             module.report(call, "sparse-gemm", message, severity=severity_for(archs, without), name="gemm_sp")
+
+
+@visit(cst.Module, order=6)
+def report_pragmas(module: Module, node: cst.Module) -> None:
+    """`T.attr(0, "pragma_import_c", "#include <cuda_fp16.h>")`."""
+    for call in calls(module, "attr", "block_attr", "func_attr"):
+        if any(plain(arg.value) == "pragma_import_c" for arg in call.args):
+            message = f"T.attr in {kernel_name(module, call)} puts source text into the kernel, which was CUDA source"
+            module.report(call, "kernel-ptx", message, severity=Severity.WARNING, name="pragma_import_c")
 
 
 @visit(cst.Module, order=6)
