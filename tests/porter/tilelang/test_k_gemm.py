@@ -314,3 +314,12 @@ def test_fp8_across(finds: Finds, dtype: str, expected: list[str]) -> None:
 def test_two_layouts(finds: Finds, second: str, expected: list[str]) -> None:
     """The first product reads A, and B transposed, along K."""
     finds(kernel(64, 64, 64) + f"        {second}\n", "K8", *expected, **MP31)
+
+
+@pytest.mark.parametrize(
+    ("allocation", "expected"),
+    [("alloc_fragment", []), ("alloc_shared", ["error 6"]), ("alloc_local", ["error 6"])],
+)
+def test_the_memory_of_accumulators(finds: Finds, allocation: str, expected: list[str]) -> None:
+    text = kernel(64, 64, 64).replace("alloc_fragment", allocation)
+    finds(text, "K3", *expected, **MP31)

@@ -128,8 +128,14 @@ def _report_older(module: Module) -> None:
 
 
 def _report_operands(product: Product) -> None:
-    """Two fragments, and slices."""
+    """Two fragments, accumulators that are none, and slices."""
     module, where = product.module, _where(product)
+    if product.scope("C") in ("shared", "local"):
+        message = f"T.gemm in {where} adds up in {product.scope('C')} memory: every unit of mp_31 takes a fragment"
+        advice = "Give it a T.alloc_fragment, and T.copy the result."
+        module.report(
+            product.call, "gemm-path", message, severity=Severity.ERROR, advice=advice, once=f"{_at(product)} C"
+        )
     if product.scope("A") == product.scope("B") == "fragment":
         message = f"T.gemm in {where} multiplies two fragments: WMMA instead of SQMMA"
         module.report(product.call, "gemm-path", message, once=_at(product))
