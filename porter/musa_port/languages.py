@@ -24,9 +24,9 @@ _COMMENT = re.compile(rb"(?P<comment>#[^\n]*)")
 #: What a file of any language must hold to have anything to port, in lower case. The search is fast because the words
 #: have few beginnings.
 WORDS = re.compile(
-    rb"cu(?:da|dnn|blas|fft|file|pti|py|rand|solver|sparse|tensor|tlass)"
+    rb"cu(?:da|dnn|blas|fft|file|pti|rand|solver|sparse|tensor|tlass)|(?<![a-z])cupy"
     rb"|nv(?:cc|idia|ml|tx|rtc|shmem|blas|cuvid|encode|infer|jpeg|prof|tools)"
-    rb"|nccl|libnpp|nsys|tile_?lang|triton|autocast|\.cu"
+    rb"|nccl|libnpp|nsys|tile_?lang|triton|autocast|\.cu(?:h|bin)?(?![a-z0-9_])"
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import os
 import subprocess
 import sys
@@ -103,5 +104,5 @@ def run(source: Path, output: Path, *options: str) -> Port:
     command += options
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode in (0, 1), f"{' '.join(command)} ended with {result.returncode}\n{result.stderr}"
-    assert not result.stderr, result.stderr
+    assert re.fullmatch(r"(musa-port: [\d,]+ errors? to mend by hand, first .*\n)?", result.stderr), result.stderr
     return Port(source, output, json.loads(report.read_text(encoding="utf-8")))

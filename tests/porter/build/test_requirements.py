@@ -322,8 +322,9 @@ def test_any_mix_is_ported_once(path: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "finding"),
     [
-        ("requirements.txt", "onnxruntime-gpu>=1.18\n", "B71 warning 1"),
-        ("requirements.txt", "faiss_gpu\n", "B71 warning 1"),
+        ("requirements.txt", "onnxruntime-gpu>=1.18\n", "B71 error 1"),
+        ("requirements.txt", "faiss_gpu\n", "B71 error 1"),
+        ("requirements.txt", "somebody-gpu>=1.18\n", "B71 warning 1"),
         ("pyproject.toml", '[tool.poetry.dependencies]\nx = { version = "2.5.1+cu124", source = "y" }\n', "B72 error 2"),
         ("pyproject.toml", '[tool.poetry.dependencies]\nx = "2.5.1+cu124"\n', "B72 error 2"),
         ("pyproject.toml", '[[tool.uv.index]]\nurl = "https://a.org/whl/cu124"\n', "B72 warning 2"),
