@@ -15,7 +15,12 @@ print(any(name.split('.')[0] in ('torch', 'torch_musa', 'tilelang', 'rich', 'cli
 
 @pytest.mark.parametrize(
     ("modules", "limit"),
-    [("musa_compat", 0.030), ("musa_compat.device", 0.060), ("musa_compat.registry", 0.090)],
+    [
+        ("musa_compat", 0.030),
+        ("musa_compat.device", 0.060),
+        ("musa_compat.registry", 0.090),
+        ("musa_compat.contracts", 0.090),
+    ],
 )
 def test_import_is_quick_and_takes_nothing_of_the_users(program: Program, modules: str, limit: float) -> None:
     runs = [program(TIMED.format(modules=modules)).split() for _ in range(4)]
