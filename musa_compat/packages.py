@@ -15,7 +15,7 @@ from musa_compat.device import Kind
 if TYPE_CHECKING:  # importing it takes 20 ms, and most processes never ask
     from importlib.metadata import Distribution
 
-_VENDOR = "from Moore Threads: its package index, release pages and images; not on PyPI"
+_VENDOR = "from Moore Threads (package index, release page or image), not from PyPI"
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ _TABLE = (
     Package(
         "mate",
         "Moore Threads' kernels for MUSA (GEMM, attention)",
-        _VENDOR + " (the `mate` of PyPI is another project)",
+        _VENDOR + ", whose `mate` is another project",
         ("mate",),
         marks=("mate/deep_gemm.py", "mate/gemm.py", "mate/gemm/__init__.py", "mate/flashmla.py"),
         tested="0.2.7",
@@ -58,7 +58,7 @@ _TABLE = (
     Package("tilelang_musa", "TileLang for MUSA", _VENDOR, ("tilelang_musa",), imports="tilelang", tested="0.1.12"),
     Package("tilelang", "TileLang for CUDA and CPU", "by `pip install tilelang`", ("tilelang",)),
     Package("tvm_ffi", "run time of TileLang", "with TileLang", ("apache-tvm-ffi",)),
-    Package("triton", "Triton", _VENDOR + ", for MUSA", ("triton",), tested="3.2.0"),
+    Package("triton", "Triton", _VENDOR + ", whose `triton` is for CUDA", ("triton",), tested="3.2.0"),
     Package(
         "flash_attn_interface",
         "attention of SGLang and vLLM",
@@ -71,7 +71,7 @@ _TABLE = (
     Package(
         "pymtml",
         "management library of the cards, used by vLLM-MUSA",
-        "by `pip install mthreads-ml-py` (the `pymtml` of PyPI is another project)",
+        "by `pip install mthreads-ml-py`; the `pymtml` of PyPI is another project",
         ("mthreads-ml-py",),
     ),
     Package("deep_gemm", "DeepGEMM's interface", "from musa-compat, its distribution deep-gemm", ("deep-gemm",)),

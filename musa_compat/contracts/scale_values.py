@@ -31,7 +31,8 @@ def pack_ue8m0(scales: Any) -> Any:
     import torch
 
     exponents = (scales.contiguous().view(torch.int32) >> 23) & 0xFF
-    exponents = torch.nn.functional.pad(exponents, (0, -exponents.shape[-1] % 4)).unflatten(-1, (-1, 4))
+    exponents = torch.nn.functional.pad(exponents, (0, -exponents.shape[-1] % 4))
+    exponents = exponents.view(*exponents.shape[:-1], exponents.shape[-1] // 4, 4)
     shifts = torch.arange(0, 32, 8, dtype=torch.int32, device=scales.device)
     return (exponents << shifts).sum(-1, dtype=torch.int32)
 
