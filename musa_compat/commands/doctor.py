@@ -31,26 +31,26 @@ def doctor(context: click.Context, as_json: bool, no_probe: bool) -> None:
 
 
 def _print(report: Report) -> None:
-    from musa_compat.commands.tables import console, table
+    from musa_compat.commands.tables import console, print_table
 
     out = console()
     facts = [*report.versions.items(), ("device", f"{report.device['kind']}: {report.device['why']}")]
     facts += [(f"torch: {name.replace('_', ' ')}", str(value)) for name, value in report.torch.items()]
     facts += [(name, path or "not found") for name, path in report.tools.items()]
-    out.print(table("This machine", ("", ""), facts))
+    print_table(out, "This machine", ("", ""), facts)
     packages = [
         (one.name, one.version or "-", one.purpose, one.place or "-" if one.version else f"get it {one.get}")
         for one in report.packages
     ]
-    out.print(table("Packages", ("import", "version", "for", "place"), packages))
+    print_table(out, "Packages", ("import", "version", "for", "place"), packages)
     providers = [
         (one.provider, one.kind, "yes" if one.missing is None else "no", one.missing or "") for one in report.providers
     ]
-    out.print(table("Providers of kernels", ("provider", "on", "ready", "missing"), providers))
+    print_table(out, "Providers of kernels", ("provider", "on", "ready", "missing"), providers)
     counts = ", ".join(f"{package}: {count}" for package, count in report.operators.items())
     out.print(f"Registered operators: {counts or 'none; the shims register theirs when they are installed'}")
     if report.findings:
         findings = [(one.severity, one.text, one.advice) for one in report.findings]
-        out.print(table("Findings", ("", "what", "what to do"), findings))
+        print_table(out, "Findings", ("", "what", "what to do"), findings)
     else:
         out.print("Nothing is in the way of anything.")

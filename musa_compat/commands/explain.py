@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     help="What the call is like, by the fields of the operator's signature: m=64,n=2112,k=7168. Or the values of the "
     "first fields: 64,2112,7168. Repeatable.",
 )
+@click.option("--assume-installed", is_flag=True, help="Answer for a machine that has the packages of all providers.")
 @click.option("--import", "modules", metavar="MODULE", multiple=True, help="Import a module that registers operators.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def explain(
@@ -34,6 +37,7 @@ def explain(
     call: tuple[str, ...],
     modules: tuple[str, ...],
     as_json: bool,
+    assume_installed: bool,
 ) -> None:
     """Say which provider runs OPERATOR, and why not the others. Without OPERATOR, list all operators."""
     from musa_compat import registry
@@ -48,11 +52,11 @@ def explain(
     except registry.UnknownOperatorError as error:
         raise click.ClickException(_unknown(error, failed)) from error
     try:
-        explanation = found.explain(_target(device, arch), _signature(found, call))
+        explanation = found.explain(_target(device, arch), _signature(found, call), assume_installed=assume_installed)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     if as_json:
-        print_json({**explanation.to_dict(), "fields": _fields(found)})
+        print_json({**explanation.to_dict(), "fields": _fields(found), "assume_installed": assume_installed})
     else:
         _print(found, explanation)
 
@@ -61,11 +65,16 @@ def _load(modules: tuple[str, ...]) -> dict[str, str]:
     from musa_compat import registry
 
     failed = registry.load_installed()
+    if modules and os.getcwd() not in sys.path:
+        # As `python -m` has it; last, so that no folder here hides an installed package.
+        sys.path.append(os.getcwd())
     for module in modules:
         try:
             importlib.import_module(module)
         except ImportError as error:
-            raise click.ClickException(f"--import {module}: {error}; give a module that is on PYTHONPATH") from error
+            raise click.ClickException(
+                f"--import {module}: {error}; give a module of this folder or of PYTHONPATH"
+            ) from error
     return failed
 
 
@@ -117,7 +126,7 @@ def _unknown(error: Any, failed: dict[str, str]) -> str:
 
 def _list(as_json: bool, failed: dict[str, str]) -> None:
     from musa_compat import registry
-    from musa_compat.commands.tables import console, print_json, table
+    from musa_compat.commands.tables import console, print_json, print_table
 
     found = [registry.get(name) for name in registry.names()]
     if as_json:
@@ -130,7 +139,7 @@ def _list(as_json: bool, failed: dict[str, str]) -> None:
     rows = [(one.name, ", ".join(each.name for each in one.providers) or "none", one.summary) for one in found]
     out = console()
     if rows:
-        out.print(table("Operators", ("operator", "providers", ""), rows))
+        print_table(out, "Operators", ("operator", "providers", ""), rows)
     else:
         out.print("No operator is registered. Install a shim (deep-gemm, flash-mla, deep-ep), or use --import MODULE.")
     for module, reason in failed.items():
@@ -138,7 +147,7 @@ def _list(as_json: bool, failed: dict[str, str]) -> None:
 
 
 def _print(operator: Operator, explanation: Explanation) -> None:
-    from musa_compat.commands.tables import console, table
+    from musa_compat.commands.tables import console, print_table
 
     out = console()
     call = ", ".join(f"{name}={value}" for name, value in explanation.signature.items())
@@ -151,7 +160,7 @@ def _print(operator: Operator, explanation: Explanation) -> None:
     ]
     if explanation.summary:
         out.print(explanation.summary, markup=False)
-    out.print(table(title, ("provider", "runs", "why"), rows))
+    print_table(out, title, ("provider", "runs", "why"), rows)
     if explanation.pinned:
         out.print(f"pinned by {explanation.pinned}", markup=False)
     if explanation.selected is None and any(row.verdict == "depends" for row in explanation.rows):

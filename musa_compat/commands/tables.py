@@ -24,9 +24,14 @@ def console() -> Console:
     return plain if plain.is_terminal else Console(highlight=False, width=WIDTH)
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """A table whose words are shown as they are; a known word, such as `error`, has its colour."""
-    result = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+def print_table(out: Console, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """A title and a table whose words are shown as they are; a known word, such as `error`, has its colour."""
+    out.print(Text(title, style="bold"), soft_wrap=True)
+    out.print(_table(columns, rows))
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    result = Table(box=box.SIMPLE_HEAD)
     for number, column in enumerate(columns):
         result.add_column(column, overflow="fold", no_wrap=number == 0)
     for row in rows:

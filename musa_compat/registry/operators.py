@@ -164,14 +164,17 @@ class Operator:
 
     # ---- explanation -------------------------------------------------------------------------------------------------
 
-    def explain(self, target: Target, signature: Any = None) -> Explanation:
-        """What each provider answers. Without the signature of a call: what it depends on."""
+    def explain(self, target: Target, signature: Any = None, *, assume_installed: bool = False) -> Explanation:
+        """What each provider answers. Without the signature of a call: what it depends on.
+
+        With `assume_installed` the answers are those of a machine that has the packages of all providers.
+        """
         pin = pins.matching(self.name, pins.context.get())
         candidates = self._candidates(pin)
         rows: list[Row] = []
         chosen = False
         for provider in (*candidates, *(one for one in self._providers if one not in candidates)):
-            row = self._row(provider, target, signature)
+            row = self._row(provider, target, signature, assume_installed)
             if provider not in candidates:
                 row = Row(provider.name, "no", f"{pin.origin} leaves it out" if pin else "", row.needs)
             elif row.verdict == "yes" and not chosen:
@@ -187,12 +190,12 @@ class Operator:
         fields: dict[str, Any] = signature._asdict() if hasattr(signature, "_asdict") else {}
         return Explanation(self.name, self.summary, target, fields, pin.origin if pin else None, tuple(rows))
 
-    def _row(self, provider: Provider, target: Target, signature: Any) -> Row:
+    def _row(self, provider: Provider, target: Target, signature: Any, assume_installed: bool) -> Row:
         verdict: Verdict = "no"
-        reason = provider.obstacle(target)
+        reason = provider.mismatch(target) or (None if assume_installed else provider.absence(target))
         if reason is None and signature is None and self.signature is not None and provider.supports is not None:
             verdict, reason = "depends", "on the call"
         elif reason is None:
-            reason = provider.objection(target, signature)
+            reason = provider.refusal(signature) if assume_installed else provider.objection(target, signature)
             verdict = "no" if reason else "yes"
         return Row(provider.name, verdict, reason or "", provider.needs)

@@ -47,22 +47,30 @@ class Provider:
     _loaded: Callable[..., Any] | None = field(default=None, repr=False)
     _load_error: str | None = field(default=None, repr=False)
 
-    def obstacle(self, target: Target) -> str | None:
-        """Why it cannot run on a target, whatever the call; None if it can, as far as can be told before loading it."""
+    def mismatch(self, target: Target) -> str | None:
+        """Why it is not for a target; None if it is."""
         if target.kind not in self.family.on:
             return f"runs on {' and '.join(self.family.on)}; this is {target.kind}"
         archs = self.family.archs
         if archs and target.kind in {"musa", "sim"} and target.arch not in archs:
             return f"runs on {' and '.join(archs)}; this is {target.arch}"
+        return None
+
+    def absence(self, target: Target) -> str | None:
+        """Why it is not there on this machine; None if it is, as far as can be told before loading it."""
         package = packages.provider_package(self.name, target.kind)
         return (packages.missing(package) if package else None) or self._load_error
 
     def objection(self, target: Target, signature: Any) -> str | None:
         """Why it cannot run a call on a target, or None, and then it is loaded."""
-        reason = self.obstacle(target) or (self.supports(signature) if self.supports else None)
+        reason = self.mismatch(target) or self.absence(target) or self.refusal(signature)
         if reason is None and self._loaded is None:
             self._try_to_load()
         return reason or self._load_error
+
+    def refusal(self, signature: Any) -> str | None:
+        """Why it cannot serve a call, wherever it runs; None if it can."""
+        return self.supports(signature) if self.supports else None
 
     def load(self) -> Callable[..., Any]:
         """The function. Raises RuntimeError if it cannot be imported."""

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -98,7 +99,24 @@ def test_json(command: Run) -> None:
             {"provider": "acme", "verdict": "no", "reason": "runs on cpu and sim; this is musa", "needs": ["a recipe"]},
         ],
         "fields": ["m", "n", "k", "dtype", "recipe"],
+        "assume_installed": False,
     }
+
+
+def test_machine_that_has_everything(command: Run) -> None:
+    options = ("demo.gemm", "--device", "musa", "--assume-installed")
+    output = words(command(*options, "--shape", "64,2112,7168"))
+    assert "mate selected needs K a multiple of 128 torch yes acme no runs on cpu and sim; this is musa" in output
+    output = words(command(*options, "--shape", "64,2112,100"))
+    assert "mate no K = 100 is no multiple of 128 torch selected" in output
+
+
+def test_module_of_the_working_directory(tmp_path: Path) -> None:
+    (tmp_path / "local_operators.py").write_text(MODULE.replace("demo.", "local."))
+    script = Path(sysconfig.get_path("scripts")) / "musa-compat"
+    line = [str(script), "explain", "--import", "local_operators"]
+    result = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "local.plain" in result.stdout
 
 
 def _has_torch() -> bool:
