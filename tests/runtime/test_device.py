@@ -56,6 +56,22 @@ def test_imported_torch_is_asked_for_counts_only(program: Program, cuda: int, mu
     assert program(fake_torch(cuda, musa)) == kind
 
 
+def test_devices_are_usable_in_a_fork_after_import(program: Program) -> None:
+    """Workers are forked after the import; what initialised CUDA before that would break them."""
+    pytest.importorskip("torch")
+    code = """
+import os, torch, musa_compat.device, musa_compat.registry, musa_compat.contracts
+kind = musa_compat.device.kind()
+assert not torch.cuda.is_initialized()
+child = os.fork()
+if child == 0:
+    device = "cuda" if kind == "cuda" else "cpu"
+    os._exit(0 if musa_compat.device.target(torch.ones(2, device=device).device).kind == device else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert program(code) == "0"
+
+
 @pytest.mark.parametrize("kind", device.KINDS)
 def test_variable_chooses(program: Program, kind: str) -> None:
     assert program(fake_torch(1, 1), MUSA_COMPAT_DEVICE=kind) == kind
