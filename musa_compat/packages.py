@@ -44,8 +44,10 @@ class Package:
 
 _TABLE = (
     Package("torch", "tensors; every shim needs it", "with torch_musa, or for CPU by `pip install torch`", ("torch",)),
-    Package("torch_musa", "PyTorch on MUSA devices", _VENDOR, ("torch_musa",), tested="2.11.0"),
-    Package("torchada", "the vendor's redirect of torch.cuda", "by `pip install torchada`", ("torchada",)),
+    Package("torch_musa", "PyTorch on MUSA devices", _VENDOR, ("torch_musa",), tested="2.11.0.post2+musa5.2.0"),
+    Package(
+        "torchada", "the vendor's redirect of torch.cuda", "by `pip install torchada`", ("torchada",), tested="0.1.95"
+    ),
     Package(
         "mate",
         "Moore Threads' kernels for MUSA (GEMM, attention)",
@@ -55,9 +57,11 @@ _TABLE = (
         tested="0.2.7",
     ),
     Package("mate_mubin", "binary kernels of MATE", _VENDOR, ("mate-mubin",), tested="0.2.7"),
-    Package("tilelang_musa", "TileLang for MUSA", _VENDOR, ("tilelang_musa",), imports="tilelang", tested="0.1.12"),
+    Package(
+        "tilelang_musa", "TileLang for MUSA", _VENDOR, ("tilelang_musa",), imports="tilelang", tested="0.1.12+musa.2"
+    ),
     Package("tilelang", "TileLang for CUDA and CPU", "by `pip install tilelang`", ("tilelang",)),
-    Package("tvm_ffi", "run time of TileLang", "with TileLang", ("apache-tvm-ffi",)),
+    Package("tvm_ffi", "run time of TileLang", "with TileLang", ("apache-tvm-ffi",), tested="0.1.11.post1+musa.1"),
     Package("triton", "Triton", _VENDOR + ", whose `triton` is for CUDA", ("triton",), tested="3.2.0"),
     Package(
         "flash_attn_interface",

@@ -39,10 +39,16 @@ def _print(report: Report) -> None:
     facts += [(name, path or "not found") for name, path in report.tools.items()]
     print_table(out, "This machine", ("", ""), facts)
     packages = [
-        (one.name, one.version or "-", one.purpose, one.place or "-" if one.version else f"get it {one.get}")
+        (
+            one.name,
+            one.version or "-",
+            one.pinned or "",
+            one.purpose,
+            one.place or "-" if one.version else f"get it {one.get}",
+        )
         for one in report.packages
     ]
-    print_table(out, "Packages", ("import", "version", "for", "place"), packages)
+    print_table(out, "Packages", ("import", "version", "pinned", "for", "place"), packages)
     providers = [
         (one.provider, one.kind, "yes" if one.missing is None else "no", one.missing or "") for one in report.providers
     ]

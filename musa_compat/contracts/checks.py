@@ -74,6 +74,11 @@ class Contract:
         """`tensor`, for an argument that may be None."""
         return None if value is None else self.tensor(name, value, **conditions)
 
+    def stride(self, name: str, tensor: TensorLike, dimension: int, expected: int, advice: str = "") -> None:
+        """The stride of one dimension, in elements."""
+        if tensor.stride()[dimension] != expected:
+            self.fail(name, f"stride({dimension}) = {expected}", describe(tensor), advice)
+
     def _rank(self, name: str, value: TensorLike, ranks: Collection[int]) -> None:
         if len(value.shape) not in ranks:
             self.fail(name, f"{' or '.join(map(str, ranks))} dimensions", describe(value))

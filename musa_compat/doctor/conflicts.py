@@ -257,7 +257,16 @@ def torch_answers(environment: Environment) -> Iterator[Finding]:
             "install torch, torch_musa and the MUSA SDK of one release; with TORCH_DEVICE_BACKEND_AUTOLOAD=0 torch "
             "leaves torch_musa alone, which shows whose fault it is",
         )
-    elif said and environment.cards.get("musa") and not said.get("musa_devices") and environment.version("torch_musa"):
+        return
+    if environment.version("torch_musa") and "version" in said and not said.get("musa"):
+        yield Finding(
+            "torch-unpatched",
+            "warning",
+            f"torch {said['version']} is a plain one (torch.version.musa is not set); torch_musa is built against the "
+            "vendor's",
+            f"get torch with torch_musa, {PACKAGES['torch_musa'].source}",
+        )
+    if said and environment.cards.get("musa") and not said.get("musa_devices") and environment.version("torch_musa"):
         yield Finding(
             "no-device",
             "error",

@@ -63,6 +63,7 @@ def _installed(environment: Environment, package: packages.Package) -> Installed
         distribution=found.metadata["Name"] if found else None,
         version=found.version if found else None,
         place=environment.place(package.import_name),
+        pinned=package.tested or None,
         get=package.source,
     )
 

@@ -32,6 +32,8 @@ class Installed(NamedTuple):
     version: str | None
     place: str | None
     """Where `import` would find it; None if it would not."""
+    pinned: str | None
+    """The version that MUSA stacks of 2026 pin, if they do."""
     get: str
     """How to get it."""
 

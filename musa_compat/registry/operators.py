@@ -156,9 +156,9 @@ class Operator:
             self.name,
         )
 
-    def forget(self) -> None:
-        """Drop the selections that are kept, and try again to load what could not be loaded."""
-        for provider in self._providers:
+    def forget(self, reload: bool = False) -> None:
+        """Drop the selections that are kept; with `reload` also try again what could not be loaded."""
+        for provider in self._providers if reload else ():
             provider.forget()
         self._cache = {}
 

@@ -35,7 +35,7 @@ _lock = threading.Lock()
 _everywhere: list[Pin] = []
 _environment: Pins | None = None
 # Told when pins change that are not part of a cache's key.
-_listeners: list[Callable[[], None]] = []
+_listeners: list[Callable[[bool], None]] = []
 
 
 def parse(text: str) -> Pins:
@@ -119,14 +119,14 @@ def forget() -> None:
     """Read the environment again."""
     global _environment
     _environment = None
-    _tell()
+    _tell(anew=True)
 
 
-def on_change(listener: Callable[[], None]) -> None:
-    """Have a function called when selections that were kept may be wrong."""
+def on_change(listener: Callable[[bool], None]) -> None:
+    """Have a function called when selections that were kept may be wrong; with True if all is to be looked at anew."""
     _listeners.append(listener)
 
 
-def _tell() -> None:
+def _tell(anew: bool = False) -> None:
     for listener in list(_listeners):
-        listener()
+        listener(anew)

@@ -33,7 +33,7 @@ class Registry:
         self._lock = threading.Lock()
         # Weakly, so that a registry of a test can go.
         itself = weakref.ref(self)
-        pins.on_change(lambda: _forget(itself()))
+        pins.on_change(lambda anew: _forget(itself(), anew))
 
     def operator(self, name: str, signature: type[Any] | None = None, summary: str = "") -> Operator:
         """The operator of this name; made if it is new.
@@ -68,15 +68,15 @@ class Registry:
         """Sorted."""
         return tuple(sorted(self._operators))
 
-    def forget(self) -> None:
-        """Drop the selections that are kept."""
+    def forget(self, reload: bool = False) -> None:
+        """Drop the selections that are kept; with `reload` also try again what could not be loaded."""
         for one in list(self._operators.values()):
-            one.forget()
+            one.forget(reload)
 
 
-def _forget(registry: Registry | None) -> None:
+def _forget(registry: Registry | None, reload: bool) -> None:
     if registry is not None:
-        registry.forget()
+        registry.forget(reload)
 
 
 _registry = Registry()

@@ -118,6 +118,14 @@ def test_row_major_allows_a_pitch() -> None:
         CHECK.tensor("x", torch.empty(3, 4).t(), row_major=True)
 
 
+def test_stride_of_a_paged_cache() -> None:
+    """FlashMLA's pages may be padded, its tokens not."""
+    cache = torch.empty(3, 2 * 656 + 16, dtype=torch.uint8)[:, : 2 * 656].view(3, 2, 1, 656)
+    CHECK.stride("k_cache", cache, 1, 656)
+    with fails(ContractError, r"argument k_cache: expected stride\(1\) = 656, got a uint8 tensor"):
+        CHECK.stride("k_cache", cache.transpose(1, 3), 1, 656)
+
+
 def test_same_device() -> None:
     CHECK.same_device(a=torch.empty(1), b=None, c=torch.empty(2))
     with fails(ContractError, "argument c: expected a tensor on cpu, as a", "on meta", "move one"):

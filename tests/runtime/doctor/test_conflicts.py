@@ -43,7 +43,7 @@ def test_nothing_installed_nothing_found(site: Site) -> None:
 
 def test_good_stack_has_no_findings(site: Site) -> None:
     good_musa_stack(site)
-    said = {"version": "2.11.0", "musa_devices": 8}
+    said = {"version": "2.11.0", "musa": "50200", "musa_devices": 8}
     visible = {"MUSA_VISIBLE_DEVICES": "0", "CUDA_VISIBLE_DEVICES": "0"}
     assert findings(site, cards={"musa": 8}, torch=said, variables=visible) == {}
 
@@ -201,7 +201,15 @@ def test_torch_that_cannot_be_imported(site: Site) -> None:
 
 def test_card_that_torch_does_not_see(site: Site) -> None:
     good_musa_stack(site)
-    assert set(findings(site, cards={"musa": 1}, torch={"version": "2.11.0", "musa_devices": 0})) == {"no-device"}
+    assert set(findings(site, cards={"musa": 1}, torch={"version": "2.11.0", "musa": "50200", "musa_devices": 0})) == {
+        "no-device"
+    }
+
+
+def test_torch_of_pypi_under_torch_musa(site: Site) -> None:
+    good_musa_stack(site)
+    said = {"version": "2.11.0", "musa": None, "musa_devices": 1}
+    assert set(findings(site, cards={"musa": 1}, torch=said)) == {"torch-unpatched"}
 
 
 @pytest.mark.parametrize(

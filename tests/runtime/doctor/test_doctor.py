@@ -40,6 +40,7 @@ SCHEMA = record(
             distribution=NULLABLE,
             version=NULLABLE,
             place=NULLABLE,
+            pinned=NULLABLE,
             get={"type": "string"},
         ),
     },
