@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module
+from typing import Any
 
-__all__ = ["__version__"]
+#: Modules that are there as attributes once they are asked for, so that importing the package costs next to nothing.
+_MODULES = ("contracts", "device", "doctor", "registry")
 
-try:
-    __version__ = version("musa-compat")
-except PackageNotFoundError:  # the source tree on PYTHONPATH, not installed
-    __version__ = "0+unknown"
+__all__ = ["__version__", *_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name == "__version__":
+        globals()[name] = found = _version()
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("musa-compat")
+    except PackageNotFoundError:  # the source tree on PYTHONPATH, not installed
+        return "0+unknown"

@@ -8,13 +8,19 @@ from pathlib import Path
 import click
 
 import musa_compat
+from musa_compat.commands.doctor import doctor
+from musa_compat.commands.explain import explain
 from musa_compat.paths import MissingFilesError, cmake_dir, include_dir
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(musa_compat.__version__, "-V", "--version", prog_name="musa-compat")
 def main() -> None:
-    """What musa-compat installed, and where."""
+    """What is here and what runs: devices, providers of kernels, installed files."""
+
+
+main.add_command(doctor)
+main.add_command(explain)
 
 
 @main.command()

@@ -1,0 +1,1 @@
+"""The sub-commands of `musa-compat` that are more than a line."""
