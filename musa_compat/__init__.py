@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 #: Modules that are there as attributes once they are asked for, so that importing the package costs next to nothing.
-_MODULES = ("contracts", "device", "doctor", "registry")
+_MODULES = ("contracts", "device", "doctor", "registry", "sim")
 
 __all__ = ["__version__", *_MODULES]
 

@@ -24,7 +24,7 @@ _COMMENT = re.compile(rb"(?P<comment>#[^\n]*)")
 #: What a file of any language must hold to have anything to port, in lower case. The search is fast because the words
 #: have few beginnings.
 WORDS = re.compile(
-    rb"cu(?:da|dnn|blas|fft|file|pti|rand|solver|sparse|tensor|tlass)|(?<![a-z])cupy"
+    rb"cu(?:da|dnn|blas|fft|file|pti|py(?<![a-z]cupy)|rand|solver|sparse|tensor|tlass)"
     rb"|nv(?:cc|idia|ml|tx|rtc|shmem|blas|cuvid|encode|infer|jpeg|prof|tools)"
     rb"|nccl|libnpp|nsys|tile_?lang|triton|autocast|\.cu(?:h|bin)?(?![a-z0-9_])"
 )

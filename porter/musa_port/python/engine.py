@@ -38,7 +38,6 @@ _COMMENT = re.compile(
     re.S,
 )
 _REQUIREMENTS = re.compile(rb"(?:install|setup|tests|extras)_requires?\b")
-_PACKAGE = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(\w+)", re.M)
 _CUDA_NAME = re.compile(rb"\b\w*CUDA\w*\b")
 
 
@@ -86,16 +85,17 @@ def notes(data: bytes) -> Notes:
 
 def _traces(lowered: bytes) -> bool:
     """Whether the file requires or imports a package that a table knows: their names need no word of CUDA."""
-    if _REQUIREMENTS.search(lowered) and traces.found(lowered):
+    if b"_require" in lowered and _REQUIREMENTS.search(lowered) and traces.found(lowered):
         return True
-    return any(match.group(1).decode() in _packages() for match in _PACKAGE.finditer(lowered))
+    return _imports_of_packages().search(lowered) is not None
 
 
 @cache
-def _packages() -> frozenset[str]:
-    """The packages that exist for CUDA only."""
+def _imports_of_packages() -> re.Pattern[bytes]:
+    """Imports of the packages that exist for CUDA only."""
     rows = (row for row in read_rows("torch_python") if row.kind == "import" and not row.supported)
-    return frozenset(row.cuda.removeprefix("import ").partition(".")[0].lower() for row in rows) - {"torch"}
+    names = {row.cuda.removeprefix("import ").partition(".")[0].lower() for row in rows} - {"torch"}
+    return re.compile(rf"^[ \t]*(?:import|from)[ \t]+(?:{'|'.join(sorted(names))})\b".encode(), re.M)
 
 
 PYTHON = register(Language("python", "python", ("*.py", "*.pyi"), port, r"python[\d.]*", notes, _traces, _COMMENT))

@@ -1,0 +1,3 @@
+"""The core of the simulated torch_musa."""
+
+from . import _lazy_init, _utils, amp, device, mccl, memory, random, stream

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+D = "musa"
+
+
+def ok(condition, message=""):
+    assert condition, message
+
+
+def eq(a, b, **tolerance):
+    torch.testing.assert_close(a.detach().cpu(), b.detach().cpu(), **tolerance)
+
+
+def ismusa(t, index=0):
+    assert (t.device.type, t.device.index) == ("musa", index)
+
+
+def test_pin_memory() -> None:
+    x = torch.randn(3).pin_memory()
+    ok(x.is_pinned())
+    ok(not torch.randn(3).is_pinned())
+    m = x.to(D, non_blocking=True)
+    eq(m, x)
+
+
+def test_empty_pinned() -> None:
+    x = torch.empty(3, pin_memory=True)
+    ok(x.is_pinned())
