@@ -21,6 +21,7 @@ _WORDS = re.compile(
     rb"cu(da|dnn|blas|fft|py|tlass)|nccl|nv(cc|idia|ml|tx|rtc|shmem)|triton|tile_?lang|autocast|\.cuh?\b", re.I
 )
 _DEVICE = re.compile(r"cuda(:\d+)?")
+_LEFT = re.compile(r"lines (\d+) to (\d+) (?:is|are) left alone")
 _OWNED = re.compile(r"torch\.cuda\b")
 #: Kinds of strings that mean nothing before torch_musa is imported.
 _NEEDS_IMPORT = frozenset({"device", "backend"})
@@ -45,18 +46,16 @@ class PythonFile:
 
     @cached_property
     def found_lines(self) -> set[int]:
-        """Lines of the source with a finding."""
-        return {finding["line"] for finding in self.entry["findings"]}
+        """Lines of the source with a finding, and those that a finding says to be left alone."""
+        lines = {finding["line"] for finding in self.entry["findings"]}
+        for finding in self.entry["findings"]:
+            if match := _LEFT.search(finding.get("message", "")):
+                lines |= {*range(int(match[1]), int(match[2]) + 1)}
+        return lines
 
     def is_explained(self, node: ast.AST) -> bool:
         """Whether a finding is about the statement of a node of the source."""
-        return bool(self.found_lines & set(self.before.lines(node))) or self._has_musa(node)
-
-    def _has_musa(self, node: ast.AST) -> bool:
-        """Whether it is in a choice that names MUSA itself, and a finding at the choice says that it is left."""
-        lines = {finding["line"] for finding in self.entry["findings"] if finding.get("rule") == "P40"}
-        around = (item for item in self.before.ancestors(node) if getattr(item, "lineno", 0) in lines)
-        return any("musa" in ast.unparse(item).lower() for item in around)
+        return bool(self.found_lines & set(self.before.lines(node)))
 
     def at(self, node: ast.AST) -> str:
         return f"{self.path}:{self.before.line(node)}"
@@ -100,8 +99,6 @@ def changed_shapes(found: list[PythonFile]) -> Iterator[str]:
 
 def _is_known_rewrite(old: ast.AST | None, new: ast.AST | None) -> bool:
     """What a port writes anew: general forms of functions of torch, keywords with their values, flags of a compiler."""
-    if isinstance(old, ast.FunctionDef) and isinstance(new, ast.FunctionDef):  # overrides the method of torch
-        return (old.name, new.name) == ("cuda", "musa") and bool(old.args.args) and old.args.args[0].arg == "self"
     if isinstance(old, ast.Call) and isinstance(new, ast.Call):
         is_general = dotted(new.func) in ("torch.get_autocast_dtype", "torch.is_autocast_enabled")
         return is_general and not old.args and ast.unparse(new).endswith("('musa')")
@@ -139,6 +136,8 @@ def changed_names(found: list[PythonFile]) -> Iterator[str]:
 
 
 def _shown(pair: Pair) -> str:
+    if isinstance(pair.old, ast.FunctionDef):
+        return f"{pair.old.name} became {pair.new.name}"
     return f"{ast.unparse(pair.old)} became {ast.unparse(pair.new)}"
 
 
@@ -151,6 +150,9 @@ def _wrong_names(file: PythonFile) -> Iterator[Pair]:
             yield pair
     for pair in changed(file.pairs.keywords):
         if KEYWORDS.get(pair.old.arg) != pair.new.arg and not _is_known_rewrite(pair.old, pair.new):
+            yield pair
+    for pair in file.pairs.methods:
+        if pair.old.name != pair.new.name and (pair.old.name, pair.new.name) != ("cuda", "musa"):
             yield pair
 
 

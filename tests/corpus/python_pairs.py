@@ -29,6 +29,7 @@ class Pairs:
     names       chains of names, each as a whole
     attributes  attributes of anything else than a chain of names, such as `f(x).cuda`
     keywords    keyword arguments
+    methods     definitions of functions in a class
     mismatches  places where the trees have another shape or other values
     """
 
@@ -37,6 +38,7 @@ class Pairs:
         self.names: list[Pair] = []
         self.attributes: list[Pair] = []
         self.keywords: list[Pair] = []
+        self.methods: list[Pair] = []
         self.mismatches: list[Pair] = []
         self._kernels: dict[ast.AST, Kernel] = {}
         self._stack = [Pair(before.module, after.module)]
@@ -70,9 +72,12 @@ class Pairs:
             self.attributes.append(pair)
         elif isinstance(old, ast.keyword):
             self.keywords.append(pair)
-        names_apart = isinstance(old, (ast.Attribute, ast.keyword))
+        elif isinstance(old, ast.ClassDef):
+            methods = [[item for item in body if isinstance(item, ast.FunctionDef)] for body in (old.body, new.body)]
+            self.methods += [Pair(*pair) for pair in zip(*methods, strict=False)]
+        names_apart = isinstance(old, (ast.Attribute, ast.keyword)) or pair in self.methods
         for field in old._fields:
-            if names_apart and field in ("attr", "arg"):
+            if names_apart and field in ("attr", "arg", "name"):
                 continue
             left, right = self._items(old, field), self._items(new, field)
             if len(left) != len(right):

@@ -8,15 +8,12 @@ the text of kernels. Everything else is text, and stays.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from . import python_names
 from .python_source import PythonSource, dotted, text_of
 
-DEVICE_KEYWORDS = frozenset(
-    "device device_type map_location pin_memory_device device_types dst_device target_device".split()
-)
+DEVICE_KEYWORDS = frozenset("device device_type device_types devices device_ids map_location device_map".split())
 #: Functions of torch whose first argument is a device or its type.
 _DEVICE_FUNCTIONS = frozenset(
     "device autocast set_default_device Generator init_device_mesh DeviceMesh GradScaler get_device_module "
@@ -47,30 +44,9 @@ def kinds(source: PythonSource, node: ast.AST) -> set[str]:
     found = _kinds_here(source, node)
     for name in _variables(source, node):
         found |= {kind for use in source.uses(name) for kind in _kinds_here(source, use)} & _FLOWING
-        if not isinstance(source.parents[node], (ast.List, ast.Tuple, ast.Set)):
-            found |= {"device"} & _flowing(source, name)
-    for operand in _compared_with(source, node):
-        found |= {"device"} & _flowing(source, operand)
     if text_of(node) in python_names.functions() and _OPENERS & source.words:
         found.add("function")
     return found
-
-
-def _flowing(source: PythonSource, name: str, steps: int = 2) -> set[str]:
-    """What a name is used as, comparisons aside, there or where its value is given to another name."""
-    uses = [use for use in source.uses(name) if not isinstance(source.parents[use], ast.Compare)]
-    found = {kind for use in uses for kind in _kinds_here(source, use)}
-    if steps:
-        others = {other for use in uses for other in _variables(source, use)} - {name}
-        found = found.union(*(_flowing(source, other, steps - 1) for other in others))
-    return found
-
-
-def _compared_with(source: PythonSource, node: ast.AST) -> Iterator[str]:
-    """The names that a string, or a list with it, is compared with."""
-    for child, parent in _carriers(source, node):
-        if isinstance(parent, ast.Compare):
-            yield from (_last(item) for item in (parent.left, *parent.comparators) if item is not child and _last(item))
 
 
 def _kinds_here(source: PythonSource, node: ast.AST) -> set[str]:
@@ -151,7 +127,7 @@ def _kinds(source: PythonSource, child: ast.AST, parent: ast.AST) -> Iterator[st
 
 def _of_keyword(source: PythonSource, keyword: ast.keyword) -> Iterator[str]:
     name, call = keyword.arg or "", source.parents[keyword]
-    if name in DEVICE_KEYWORDS:
+    if name in DEVICE_KEYWORDS or name.endswith("_device"):
         yield "device"
     if name.endswith("backend"):
         yield "backend"
@@ -183,9 +159,9 @@ def _of_argument(source: PythonSource, child: ast.AST, call: ast.Call) -> Iterat
     of_torch = any(full.split(".")[0] == "torch" for full in functions)
     if position == 0 and ((name in _DEVICE_FUNCTIONS and of_torch) or _is_method(call, functions)):
         yield "device"
-    if position == 0 and any(re.match(r"torch\.cuda\.(?!nvtx)", full) for full in functions):
-        yield "device"
     if position == 1 and name == "load" and of_torch:
+        yield "device"
+    if any(full.startswith("torch.cuda.") and "nvtx" not in full for full in functions):
         yield "device"
     if any(full.startswith("torch.distributed.") for full in functions):
         yield "backend"
@@ -319,15 +295,13 @@ def _of_entry(source: PythonSource, child: ast.AST, entries: ast.Dict) -> Iterat
     if name == "map_location":
         yield "device"
     if child in entries.keys:
-        if {"cpu", "mps", "xpu", "hpu", "npu"} & {text_of(key) for key in entries.keys if key is not None}:
-            yield "device"
         if name in ("env", "environ") or (isinstance(user, ast.Call) and _is_environment(source, user.func)):
             yield "environment"
         if name in _FLAGS or text_of(child) == "nvcc":
             yield "flag"
         return
     key = text_of(entries.keys[entries.values.index(child)]) or ""  # type: ignore[arg-type]
-    if key in DEVICE_KEYWORDS:
+    if key in DEVICE_KEYWORDS or key.endswith("_device") or name == "device_map":
         yield "device"
     if key in ("kind", "arch"):
         yield "target"

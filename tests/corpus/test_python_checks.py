@@ -226,6 +226,24 @@ def test_a_kernel(small: Port, old: str, new: str, check: str) -> None:
     assert violations(small).keys() == {check}
 
 
+@pytest.mark.parametrize(("name", "is_known"), [("musa", True), ("gpu", False)])
+def test_a_method(small: Port, name: str, is_known: bool) -> None:
+    """An override of torch's method goes along with its calls."""
+    for root, method in ((small.source, "cuda"), (small.output, name)):
+        path = root / "model.py"
+        path.write_text(f"{path.read_text()}\n\nclass Net(Base):\n    def {method}(self): ...\n")
+    assert violations(small).get("changed_names", []) == (
+        [] if is_known else ["model.py:20: def cuda(self): ...: cuda became gpu"]
+    )
+
+
+def test_lines_that_a_finding_covers(small: Port) -> None:
+    """A branch that is left for another one is named once, with its lines."""
+    small.files["model.py"]["findings"] = [{"line": 12, "message": "lines 12 to 14 are left alone: x"}]
+    change(small, "torch.musa.synchronize", "torch.cuda.synchronize")
+    assert "silent_names" not in violations(small)
+
+
 def test_a_missing_import(small: Port) -> None:
     change(small, "import torch_musa\n", "")
     change(small, "from torch_musa.core.amp import autocast", "from torch.cuda.amp import autocast")
@@ -276,6 +294,9 @@ def kinds_of(text: str) -> set[str]:
         ("device", 'f(map_location={"cpu": "cuda:0"})'),
         ("device", 'torch.device("cuda" if x else "cpu")'),
         ("device", 'x.to(f"cuda:{i}")'),
+        ("device", 'torch.cuda.set_device("cuda:1")'),
+        ("device", 'f(execution_device="cuda")'),
+        ("device", 'f(device_map={"": "cuda:0"})'),
         ("device", 'torch.device("cuda:%d" % i)'),
         ("device", 'my_dev = "cuda:{}".format(i)'),
         ("device", 'device = "cuda:" + str(i)'),
@@ -330,6 +351,8 @@ def test_kinds(kind: str, text: str) -> None:
     [
         '"cuda"',
         'print("cuda")',
+        'torch.cuda.nvtx.range_push("cuda")',
+        'f(device_map={"cuda": 1})',
         'x = "cuda"',
         'f(name="cuda")',
         'x == "cuda"',

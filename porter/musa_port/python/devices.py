@@ -121,7 +121,7 @@ def port_place(module: Module, value: cst.BaseExpression, rule: str, *, mapping:
 def port_named(module: Module, name: str, value: cst.BaseExpression, rule: str) -> None:
     """Change what is given to something of this name, if that holds a device."""
     if is_keyword(name) or is_device_name(name):
-        port_place(module, value, rule, mapping=mapping_of(name))
+        port_value(module, value, rule, mapping=mapping_of(name))
 
 
 def _parts(node: cst.Dict | cst.DictComp, mapping: str) -> Iterator[cst.BaseExpression]:

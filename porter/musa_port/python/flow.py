@@ -233,7 +233,8 @@ class Flow:
 
     # ---- functions -----------------------------------------------------------------------------------------------
 
-    def _results(self, function: cst.FunctionDef) -> Iterator[cst.BaseExpression]:
+    def results(self, function: cst.FunctionDef) -> Iterator[cst.BaseExpression]:
+        """What a function returns, as it stands there."""
         for node in self._returns.get(function, ()):
             if node.value is not None:
                 yield node.value
@@ -299,7 +300,7 @@ class Flow:
             return
         if isinstance(node, cst.Call) and (function := self.function(node)) is not None:
             if function not in seen:
-                for result in self._results(function):
+                for result in self.results(function):
                     yield from self._values(result, seen | {function})
             return
         place = self.place(node)
@@ -350,7 +351,7 @@ class Flow:
     def _sequences_of_call(self, node: cst.Call, seen: set[object]) -> Iterator[cst.BaseExpression]:
         function = self.function(node)
         if function is not None:
-            for result in self._results(function) if function not in seen else ():
+            for result in self.results(function) if function not in seen else ():
                 yield from self._sequences(result, seen | {function})
         elif (inner := unwrapped(node)) is not None:
             yield from self._sequences(inner, seen)
@@ -400,7 +401,7 @@ class Flow:
     def _entries_of_call(self, node: cst.Call, seen: set[object]) -> Iterator[Entry]:
         function = self.function(node)
         if function is not None:
-            for result in self._results(function) if function not in seen else ():
+            for result in self.results(function) if function not in seen else ():
                 yield from self._entries(result, seen | {function})
             return
         if (dotted(node.func) or [""])[-1] in _CONTAINERS:

@@ -173,6 +173,10 @@ def test_values_that_become_devices(rewrites: Rewrites, text: str) -> None:
             'print("cuda" if torch.cuda.is_available() else "cpu")\n',
             'print("cuda" if torch.musa.is_available() else "cpu")\n',
         ),
+        (
+            'class A:\n    def f(self):\n        self.flag = "cuda"\n        d = self.flag\n        g(device=d)\n',
+            None,
+        ),
         ('kind = "cuda"\nopen(kind)\nif kind == "cuda": pass\n', None),
     ],
 )

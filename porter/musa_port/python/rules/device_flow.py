@@ -13,7 +13,8 @@ from musa_port.python.module import Module
 from musa_port.python.registry import visit
 from musa_port.python.rules.device_binding import target_name
 
-_FOLLOWED = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
+#: How many names a string goes through on its way.
+_MAX_STEPS = 3
 
 
 @visit(cst.Module, order=70)
@@ -21,10 +22,28 @@ def port_sources(module: Module, node: cst.Module) -> None:
     """`kind = "cuda"`, when the file says `x.to(kind)`."""
     if not _has_left(module):
         return
-    for place in [*module.device_places, *_unpacked(module), *_loops(module)]:
+    for place in (*module.device_places, *_unpacked(module), *_loops(module)):
         for choice in choices(place):
-            for value in flow(module).values(choice) if isinstance(choice, _FOLLOWED) else [choice]:
-                port_value(module, value, "device-string")
+            for source in (choice, *_sources(module, choice)):
+                port_value(module, source, "device-string")
+
+
+def _sources(module: Module, node: cst.BaseExpression, steps: int = _MAX_STEPS) -> Iterator[cst.BaseExpression]:
+    """What a name, an attribute or a function of the file gives; further on, what the names there hold.
+
+    An attribute that only reaches the place through a name may have another meaning where it is set.
+    """
+    found: list[cst.BaseExpression] = []
+    if isinstance(node, cst.Name) or (isinstance(node, cst.Attribute) and steps == _MAX_STEPS):
+        found = flow(module).written(node)
+    elif isinstance(node, cst.Call) and steps == _MAX_STEPS:
+        function = flow(module).function(node)
+        found = list(flow(module).results(function)) if function is not None else []
+    for value in found:
+        for choice in choices(value):
+            yield choice
+            if steps:
+                yield from _sources(module, choice, steps - 1)
 
 
 def _has_left(module: Module) -> bool:
@@ -52,7 +71,7 @@ def _loops(module: Module) -> Iterator[cst.BaseExpression]:
     for node in loops:
         for element in node.target.elements if isinstance(node.target, (cst.Tuple, cst.List)) else ():
             if is_device_name(target_name(element.value)):
-                yield element.value
+                yield from flow(module).values(element.value)
 
 
 @visit(cst.Comparison, order=72)
@@ -61,20 +80,20 @@ def port_comparison(module: Module, node: cst.Comparison) -> None:
     operands = [node.left, *(target.comparator for target in node.comparisons)]
     left = [choice for operand in operands for choice in choices(operand) if is_device(choice)]
     if any(not _is_decided(module, choice) for choice in left) and any(
-        _becomes_device(module, item) for item in operands
+        becomes_device(module, item) for item in operands
     ):
         for choice in left:
             port_value(module, choice, "device-comparison")
 
 
-def _becomes_device(module: Module, node: cst.BaseExpression) -> bool:
-    if not isinstance(node, _FOLLOWED):
-        return False
-    return any(is_device(value) and _is_changed(module, value) for value in flow(module).values(node))
+def becomes_device(module: Module, node: cst.BaseExpression) -> bool:
+    """Whether a name holds a string that was changed to another device."""
+    sources = _sources(module, node)
+    return any(is_device(source) and _is_decided(module, source) and not _is_kept(module, source) for source in sources)
 
 
-def _is_changed(module: Module, node: cst.BaseExpression) -> bool:
-    return _is_decided(module, node) and not module.draft.is_kept(*module.span(node))
+def _is_kept(module: Module, node: cst.BaseExpression) -> bool:
+    return module.draft.is_kept(*module.span(node))
 
 
 def _is_decided(module: Module, node: cst.BaseExpression) -> bool:

@@ -9,11 +9,12 @@ from typing import NamedTuple
 import libcst as cst
 
 from musa_port.model import Severity
-from musa_port.python.devices import is_device, is_device_word, names_of, names_other_thing, port_value
+from musa_port.python.devices import ends_in_device, is_device, is_device_name, is_device_word, names_of, port_value
 from musa_port.python.flow import Place, flow, string_key
 from musa_port.python.literals import choices, plain
 from musa_port.python.module import Module
 from musa_port.python.registry import visit
+from musa_port.python.rules.device_flow import becomes_device
 from musa_port.python.rules.distributed import port_value as port_backend
 from musa_port.python.tree import dotted
 from musa_port.rules import Rule, register
@@ -83,9 +84,9 @@ def _is_asked(module: Module, table: cst.Dict) -> bool:
     """`{...}[device.type]`, `{...}.get(kind)`: with something that is no literal."""
     parent = module.parent(table)
     if isinstance(parent, cst.Subscript):
-        return parent.value is table and string_key(parent) is None and not _asks_other(_index(parent))
+        return parent.value is table and string_key(parent) is None and not _asks_other(module, _index(parent))
     call = module.parent(parent) if isinstance(parent, cst.Attribute) and parent.attr.value in _ASKING else None
-    return isinstance(call, cst.Call) and bool(call.args) and not _asks_other(call.args[0].value)
+    return isinstance(call, cst.Call) and bool(call.args) and not _asks_other(module, call.args[0].value)
 
 
 def _index(item: cst.Subscript) -> cst.BaseExpression | None:
@@ -93,9 +94,13 @@ def _index(item: cst.Subscript) -> cst.BaseExpression | None:
     return index.value if isinstance(index, cst.Index) else None
 
 
-def _asks_other(key: cst.BaseExpression | None) -> bool:
-    """Whether a table is asked with something that is called after anything but a device: `TABLE[platform]`."""
-    return key is not None and names_other_thing((dotted(key) or [""])[-1])
+def _asks_other(module: Module, key: cst.BaseExpression | None) -> bool:
+    """Whether a table is asked with something that may be no device: `TABLE[platform]`."""
+    for choice in choices(key) if key is not None else ():
+        is_known = isinstance(choice, cst.SimpleString) or ends_in_device(choice) or becomes_device(module, choice)
+        if not is_known and not is_device_name((dotted(choice) or [""])[-1]):
+            return True
+    return False
 
 
 def _named(module: Module) -> dict[Place, list[Use]]:
@@ -137,7 +142,7 @@ def _decide(module: Module, uses: list[Use]) -> None:
     """Change the keys when some are other kinds of devices, and nothing says that they are something else."""
     entries = [use for use in uses if use.is_entry]
     kinds = {plain(use.key).partition(":")[0] for use in entries if is_device_word(use.key)}
-    if "cuda" not in kinds or len(kinds) < 2 or any(_asks_other(use.key) for use in uses):
+    if "cuda" not in kinds or len(kinds) < 2 or any(_asks_other(module, use.key) for use in uses):
         return
     for use in uses:
         for choice in choices(use.key):

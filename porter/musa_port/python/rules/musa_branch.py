@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import libcst as cst
 
@@ -45,7 +45,8 @@ def keep(module: Module, node: cst.Module) -> None:
             _keep_branches(module, found)
     for tried in module.nodes(cst.Try):
         if _imports_musa(module, tried):
-            _leave(module, tried, [_block(module, handler.body) for handler in tried.handlers])
+            for handler in tried.handlers:
+                _leave(module, _block(module, handler.body))
     for match in module.nodes(cst.Match):
         _keep_cases(module, match)
     for operation in module.nodes(cst.BooleanOperation):
@@ -68,19 +69,16 @@ def _excludes_musa(module: Module, node: cst.CSTNode) -> bool:
     return is_unequal and _is_for_musa(module, node)
 
 
-def _leave(module: Module, node: cst.CSTNode, spans: Sequence[Span]) -> None:
-    """Keep the places with CUDA among these, and say so once."""
+def _leave(module: Module, span: Span) -> None:
+    """Keep a place, and say so when CUDA is there."""
     draft = module.draft
-    spans = [span for span in spans if _CUDA.search(draft.text(*span)) and not draft.is_kept(*span)]
-    if not spans:
+    if not _CUDA.search(draft.text(*span)) or draft.is_kept(*span):
         return
-    first = draft.lines.number(min(start for start, _ in spans))
-    last = draft.lines.number(max(end for _, end in spans) - 1)
-    places = f"line {first}" if first == last else f"lines {first} to {last}"
-    message = f"code for MUSA stands here already: what is for CUDA in {places} is left alone"
-    module.report(node, "python-has-musa", message)
-    for span in spans:
-        module.draft.keep(*span)
+    first, last = draft.lines.number(span[0]), draft.lines.number(span[1] - 1)
+    places = f"line {first} is" if first == last else f"lines {first} to {last} are"
+    message = f"{places} left alone: code for MUSA stands beside"
+    draft.report("python-has-musa", *span, message)
+    draft.keep(*span)
 
 
 # ---- branches ----------------------------------------------------------------------------------------------------
@@ -91,27 +89,28 @@ def _keep_branches(module: Module, node: cst.If | cst.IfExp) -> None:
     branches = list(_branches(module, node))
     tests = [test for test, _ in branches if test is not None and _is_for_musa(module, test)]
     positive = [test for test in tests if not _excludes_musa(module, test)]
-    spans = [span for test, span in branches if (test not in positive if positive else test in tests)]
-    if tests:
-        others = [module.span(test) for test, _ in branches if test is not None and test not in tests]
-        _leave(module, node, [*spans, *others] if positive else spans)
+    for test, span in branches:
+        if test not in positive if positive else test in tests:
+            _leave(module, span)
+            if test is not None and test not in tests:
+                _leave(module, module.span(test))
 
 
 def _branches(module: Module, node: cst.If | cst.IfExp) -> Iterator[Branch]:
     current: cst.CSTNode | None = node
     while isinstance(current, (cst.If, cst.IfExp)):
-        is_block = isinstance(current, cst.If)
-        yield current.test, _block(module, current.body) if is_block else module.span(current.body)
+        yield current.test, _place(module, current.body)
         current = current.orelse
-    if isinstance(current, cst.Else):
-        yield None, _block(module, current.body)
-    elif current is not None:
-        yield None, module.span(current)
+    if current is not None:
+        yield None, _place(module, current.body if isinstance(current, cst.Else) else current)
 
 
-def _block(module: Module, body: cst.CSTNode) -> Span:
+def _place(module: Module, body: cst.CSTNode) -> Span:
+    return _block(module, body) if isinstance(body, cst.BaseSuite) else module.span(body)
+
+
+def _block(module: Module, body: cst.BaseSuite) -> Span:
     """From the first to the last statement of a block."""
-    assert isinstance(body, cst.BaseSuite)
     return module.span(body.body[0])[0], module.span(body.body[-1])[1]
 
 
@@ -123,8 +122,9 @@ def _keep_cases(module: Module, node: cst.Match) -> None:
     """`case "cuda":` beside `case "musa":`."""
     if any(_is_for_musa(module, case.pattern) for case in node.cases):
         others = [case for case in node.cases if not _is_for_musa(module, case.pattern)]
-        cuda = [case for case in others if _CUDA.search(module.code(case.pattern))]
-        _leave(module, node, [(module.span(case.pattern)[0], _block(module, case.body)[1]) for case in cuda])
+        for case in others:
+            if _CUDA.search(module.code(case.pattern)):
+                _leave(module, (module.span(case.pattern)[0], _block(module, case.body)[1]))
 
 
 def _keep_operands(module: Module, node: cst.BooleanOperation) -> None:
@@ -134,7 +134,7 @@ def _keep_operands(module: Module, node: cst.BooleanOperation) -> None:
         is_or = isinstance(node.operator, cst.Or)
         is_beside = "musa" in module.code(other) if is_or else _excludes_musa(module, other)
         if is_beside and _is_for_musa(module, other) and not _is_for_musa(module, operand):
-            _leave(module, node, [module.span(operand)])
+            _leave(module, module.span(operand))
 
 
 # ---- elements ----------------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def _keep_elements(module: Module, node: cst.CSTNode) -> None:
     for text, element in elements:
         word = plain(text).partition(":")[0]
         if word in _WORDS and plain(text).replace(word, _WORDS[word]) in texts:
-            _leave(module, node, [module.span(element)])
+            _leave(module, module.span(element))
 
 
 def _elements(node: cst.CSTNode) -> Iterator[tuple[cst.BaseExpression, cst.CSTNode]]:
