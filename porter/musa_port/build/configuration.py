@@ -25,7 +25,7 @@ VALUE = register(
     )
 )
 
-_SUSPECT = re.compile(r"cuda(:\d+)?(,cuda(:\d+)?)*|nccl|(?:/usr/local|/opt)/cuda(?:[-/][\w./-]*)?")
+_SUSPECT = re.compile(r"cuda(:\d+)?(,cuda(:\d+)?)*|nccl|(?:torch\.cuda|apex|xformers)\b[\w.]*|(?:/usr/local|/opt)/cuda(?:[-/][\w./-]*)?")
 
 
 def value(key: str, text: Fragment) -> bool:

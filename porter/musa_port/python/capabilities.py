@@ -20,7 +20,7 @@ _SOURCES = frozenset({CAPABILITY, _ARCHITECTURES})
 #: Calls that give what they are given, in another form.
 _FORMS = frozenset("int float str tuple list map join format replace strip Version parse".split())
 #: What values are called that hold a capability, when nothing shows where they come from.
-_NAME = re.compile(r"(?:\w*_)?(?:capability|compute_cap|sm_version|cuda_arch|sm_arch|device_cap)\w*|sm|cc")
+_NAME = re.compile(r"(?:\w*_)?(?:capability|compute_cap|sm_version|cuda_arch|sm_arch|device_cap)\w*|sm|cc|arch")
 _OWNER = re.compile(r"\w*(?:prop|capab|device_cap)\w*|cc")
 _SM = re.compile(r"(?:sm_|compute_)?(?:[5-9]|1[0-2])\.?[0-9][af]?")
 _DEPTH = 4
@@ -43,7 +43,7 @@ def is_compared(module: Module, operands: list[cst.BaseExpression]) -> bool:
 @lru_cache(maxsize=1)
 def _is_named(module: Module) -> bool:
     """A cheap test before values are followed."""
-    pattern = rb"capability|get_device_properties|get_arch_list|compute_cap|sm_version|cuda_arch|\bsm\b|\bcc\b"
+    pattern = rb"capability|get_device_properties|get_arch_list|compute_cap|sm_version|cuda_arch|\bsm\b|\bcc\b|\.arch\b"
     return re.search(pattern, module.draft.data) is not None
 
 

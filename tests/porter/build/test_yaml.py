@@ -245,3 +245,10 @@ def test_any_mix_is_ported_once(text: str) -> None:
     once = port_sources({PATH: text.encode()})[PATH]
     assert not [finding for finding in once.findings if finding.rule == "F10"]
     assert port_sources({PATH: once.data})[PATH].data == once.data
+
+
+@pytest.mark.parametrize("target", ["torch.cuda.amp.GradScaler", "apex.optimizers.FusedAdam"])
+def test_names_of_objects_are_reported(check: Check, target: str) -> None:
+    """`_target_` of Hydra and its like."""
+    text = f"_target_: {target}\n"
+    check({"c.yaml": text}, {"c.yaml": text}, ("B61 info 1",))

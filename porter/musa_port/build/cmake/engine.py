@@ -64,8 +64,6 @@ _MUSA = re.compile(r"MUSA|(?<![A-Za-z])musa")
 
 def port(draft: Draft) -> None:
     """Decide a CMake file."""
-    if draft.options.reverse:
-        return
     file = parse(draft)
     if file.error >= 0:
         line = draft.lines.number(file.error)

@@ -22,6 +22,8 @@ ENVIRONMENT = register(
     )
 )
 _ENVIRONMENT = re.compile(r"\$?ENV\{(\w+)\}")
+_SETTING = re.compile(r"(?:^\"?|;)(\w+)=")
+_PROPERTIES = frozenset({"set_tests_properties", "set_property"})
 _SEARCHES = re.compile(r"find_(path|file|library|program)")
 
 
@@ -29,6 +31,7 @@ def apply(file: CMakeFile) -> None:
     """Decide each name."""
     for command in file.commands:
         _environment(file, command)
+        _settings(file, command)
 
 
 def _environment(file: CMakeFile, command: Command) -> None:
@@ -45,6 +48,17 @@ def _environment(file: CMakeFile, command: Command) -> None:
         if searches and previous == "ENV":
             _environment_name(file, argument.text, argument.start, argument.end)
         previous = argument.text
+
+
+def _settings(file: CMakeFile, command: Command) -> None:
+    """`-E env CUDA_VISIBLE_DEVICES=0 program`, and the property ENVIRONMENT of tests."""
+    words = command.words()
+    found = command.after("ENVIRONMENT") if command.name in _PROPERTIES else []
+    if "-E" in words and words[words.index("-E") + 1 : words.index("-E") + 2] == ["env"]:
+        found = [argument for argument in command.after("-E")[1:] if "=" in argument.text]
+    for argument in found:
+        for match in _SETTING.finditer(argument.text):
+            _environment_name(file, match.group(1), argument.start + match.start(1), argument.start + match.end(1))
 
 
 def _environment_name(file: CMakeFile, name: str, start: int, end: int) -> None:

@@ -41,6 +41,9 @@ ARCHITECTURE = register(
     )
 )
 
+_CUDA_PROPERTY = re.compile(
+    r"CUDA_(?:RESOLVE_DEVICE_SYMBOLS|RUNTIME_LIBRARY|(?:PTX|CUBIN|FATBIN|OPTIX)_COMPILATION)"
+)
 _PROPERTY_COMMANDS = ("set_target_properties", "set_property", "get_target_property", "get_property")
 _ARCHITECTURE_PROPERTY = "CUDA_ARCHITECTURES"
 _NUMBER = re.compile(r"\d+(\.\d)?[af]?(-real|-virtual|\+PTX)?")
@@ -60,7 +63,10 @@ def _properties(file: CMakeFile, command: Command) -> None:
     dropped = standards.drop_properties(file, command)
     for index, argument in enumerate(command.arguments):
         row = tables.properties().get(argument.text)
-        if row is None or index == 0 or argument in dropped or file.draft.is_claimed(argument.start):
+        if index == 0 or argument in dropped or file.draft.is_claimed(argument.start):
+            continue
+        if row is None:
+            _report_unknown(file, argument)
             continue
         file.draft.edit(argument.start, argument.end, row.musa, "cmake-property", row.confidence)
         message = f"{argument.text} became {row.musa}" + (f": {row.note}" if row.note else "")
@@ -72,6 +78,16 @@ def _properties(file: CMakeFile, command: Command) -> None:
         if argument.text == _ARCHITECTURE_PROPERTY and command.name.startswith("set_"):
             rest = command.arguments[index + 1 :]
             _translate(file, rest if command.name == "set_property" else rest[:1])
+
+
+def _report_unknown(file: CMakeFile, argument: Argument) -> None:
+    """A property that is CUDA's by its name."""
+    if _CUDA_PROPERTY.fullmatch(argument.text) and argument.text not in file.draft.names.keep:
+        message = f"{argument.text} is left: no property of CMake is its counterpart"
+        place = argument.start, argument.end
+        file.draft.report(
+            "cmake-property", *place, message, severity=Severity.WARNING, name=argument.text, once=argument.text
+        )
 
 
 def _features(file: CMakeFile, command: Command) -> None:

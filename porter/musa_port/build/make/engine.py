@@ -33,8 +33,6 @@ _MUSA = re.compile(r"MUSA|(?<![\w-])mcc(?![\w-])|-lmusa")
 
 def port(draft: Draft) -> None:
     """Decide a makefile."""
-    if draft.options.reverse:
-        return
     file = MakeFile(draft)
     ready = next((line for line in file.lines if _has_musa(file, line)), None)
     if ready is not None:

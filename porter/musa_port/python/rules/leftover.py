@@ -7,6 +7,7 @@ import re
 import libcst as cst
 
 from musa_port.model import Severity
+from musa_port.python.joined import name_of
 from musa_port.python.literals import is_docstring, plain, text_of
 from musa_port.python.messages import is_message
 from musa_port.python.module import Module
@@ -37,7 +38,13 @@ NAME = register(
         advice="Look whether the package has a counterpart for MUSA.",
     )
 )
-_DEVICE_LIKE = re.compile(r"cuda(:\d+)?|nccl|(\w+:\w+,)*cuda:nccl(,\w+:\w+)*|torch\.cuda\.[A-Z]\w*(Tensor|Storage)")
+_DEVICE_LIKE = re.compile(
+    r"cuda(:\d+)?|nccl|(\w+:\w+,)*cuda:nccl(,\w+:\w+)*|torch\.cuda\.[A-Z]\w*(Tensor|Storage)"
+    r"|(CUDA|Tensorrt|NvTensorRTRTX)ExecutionProvider|--?[\w-]+=(cuda(:\d+)?|nccl)"
+)
+#: What a string is run as a program by.
+_RUNNERS = frozenset({"exec", "eval", "timeit", "repeat", "Timer"})
+_CODE = re.compile(r"\btorch\.cuda\b|\.cuda\(|[\"']cuda(:\d+)?[\"']")
 _WHERE = (cst.Comparison, cst.ComparisonTarget, cst.DictElement, cst.Index, cst.MatchValue)
 
 
@@ -54,6 +61,19 @@ def report_string(module: Module, node: cst.SimpleString) -> None:
         parent = module.parent(parent)
     severity = Severity.WARNING if isinstance(parent, _WHERE) else Severity.INFO
     module.report(node, "left-string", f"the string {node.value} is left", severity=severity, name=text.value)
+
+
+@visit(cst.Call, order=80)
+def report_code(module: Module, node: cst.Call) -> None:
+    """`timeit.timeit("torch.cuda.synchronize()")`."""
+    if name_of(node.func) not in _RUNNERS:
+        return
+    for arg in node.args:
+        text = text_of(module, arg.value) if isinstance(arg.value, cst.SimpleString) else None
+        if text is not None and _CODE.search(text.value) and not module.is_claimed(arg.value):
+            message = "the code in this string names CUDA and is left"
+            advice = "Write it for MUSA by hand."
+            module.report(arg.value, "left-string", message, severity=Severity.WARNING, advice=advice, name="cuda")
 
 
 def _is_text(module: Module, node: cst.CSTNode) -> bool:
@@ -88,7 +108,8 @@ def report_helpers(module: Module, node: cst.ImportFrom) -> None:
     if node.module is None or node.relative or isinstance(node.names, cst.ImportStar):
         return
     package = ".".join(dotted(node.module))
-    if package.split(".")[0] in ("torch", "torch_musa") or module.is_of_project(package):
+    is_ported = package.split(".")[0] in ("torch", "torch_musa") and not package.startswith("torch.testing._internal")
+    if is_ported or module.is_of_project(package):
         return
     for alias in node.names:
         name = dotted(alias.name)[0]

@@ -112,6 +112,7 @@ _RULES = (
     ("torch._C.", "private-torch"),
     ("torch.backends.", "torch-backends"),
     ("torch.cuda.nvtx", "nvtx"),
+    ("torch.autograd.profiler.emit_nvtx", "nvtx"),
     ("torch.utils.cpp_extension", "cpp-extension"),
     ("torch.distributed", "distributed-backend"),
     ("torch.profiler", "profiler"),

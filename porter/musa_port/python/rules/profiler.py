@@ -25,6 +25,9 @@ PROFILER = register(
 )
 _COLUMN = re.compile(r"(self_)?cuda_(time|memory)\w*")
 _FIELD = re.compile(r"(self_)?cuda_(time_total|memory_usage)(_str)?")
+#: A name that other things have too, and a word that shows a profile in the file.
+_AVERAGE = re.compile(r"(self_)?cuda_time(_str)?")
+_AVERAGES = b"key_averages"
 _PROFILERS = frozenset("torch.profiler.profile torch.autograd.profiler.profile torch.profiler.profiler.profile".split())
 
 
@@ -42,7 +45,9 @@ def port_column(module: Module, node: cst.Arg) -> None:
 @visit(cst.Attribute, order=30)
 def port_event(module: Module, node: cst.Attribute) -> None:
     """`event.cuda_time_total`."""
-    if _FIELD.fullmatch(node.attr.value) and module.imports("torch"):
+    name = node.attr.value
+    is_average = _AVERAGE.fullmatch(name) is not None and module.draft.mentions(_AVERAGES)
+    if (is_average or _FIELD.fullmatch(name)) and module.imports("torch"):
         new = node.attr.value.replace("cuda", "musa", 1)
         module.replace(node.attr, new, "profiler", "medium", musa=False)
         module.report(node.attr, "profiler", f"{node.attr.value} became {new}", new=new, once=node.attr.value)

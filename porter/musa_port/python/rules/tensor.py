@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from musa_port.model import Severity
@@ -105,6 +107,10 @@ def port_definition(module: Module, node: cst.FunctionDef) -> None:
 
 #: What the method `cuda` is chosen from, or with.
 _PLACES = (cst.Arg, cst.Assign, cst.AnnAssign, cst.Element, cst.Return, cst.IfExp, cst.Lambda, cst.ListComp)
+#: What unittest.mock gives a method that it stands for.
+_OF_MOCKS = re.compile(
+    r"return_value|side_effect|called|call_(count|args|args_list)|mock_calls|assert_\w*call(s|ed)\w*|reset_mock"
+)
 _OPTIONS = frozenset("args arg opt opts options config cfg conf flags params hparams settings".split())
 
 
@@ -116,7 +122,7 @@ def port_method_as_value(module: Module, node: cst.Attribute) -> None:
     parent = module.parent(node)
     if isinstance(parent, cst.Call) and parent.func is node:
         return
-    if _is_method_of_torch(module, node) or _is_beside_cpu(node, parent):
+    if _is_method_of_torch(module, node) or _is_beside_cpu(node, parent) or _is_mocked(parent):
         module.replace(node.attr, "musa", "cuda-method")
     elif isinstance(parent, _PLACES) and not _is_flag(module, node, parent):
         message = f"{module.code(node)} is left: this file does not show whether it is the method of a tensor"
@@ -134,6 +140,11 @@ def _is_method_of_torch(module: Module, node: cst.Attribute) -> bool:
 
 def _is_set(module: Module, node: cst.Attribute) -> bool:
     return _is_bound(module.parent(node), node)
+
+
+def _is_mocked(parent: cst.CSTNode | None) -> bool:
+    """`x.cuda.return_value`, `x.cuda.assert_called_once()`."""
+    return isinstance(parent, cst.Attribute) and _OF_MOCKS.fullmatch(parent.attr.value) is not None
 
 
 def _is_beside_cpu(node: cst.Attribute, parent: cst.CSTNode | None) -> bool:
