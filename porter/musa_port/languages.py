@@ -26,7 +26,7 @@ _COMMENT = re.compile(rb"(?P<comment>#[^\n]*)")
 WORDS = re.compile(
     rb"cu(?:da|dnn|blas|fft|file|pti|py(?<![a-z]cupy)|rand|solver|sparse|tensor|tlass)"
     rb"|nv(?:cc|idia|ml|tx|rtc|shmem|blas|cuvid|encode|infer|jpeg|prof|tools)"
-    rb"|nccl|libnpp|nsys|tile_?lang|triton|autocast|\.cu(?:h|bin)?(?![a-z0-9_])"
+    rb"|nccl|libnpp|nsys(?<![a-z]nsys)(?![a-z])|tile_?lang|triton|autocast|\.cu(?:h|bin)?(?![a-z0-9_])"
 )
 
 

@@ -19,6 +19,7 @@ PYTHON = languages.get("python")
         "open('a.cubin')",
         "torch.CUDA",
         "import apex",
+        "run('nsys profile a')",
         "torch.get_autocast_gpu_dtype()",
     ],
 )
@@ -27,7 +28,17 @@ def test_found(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["occupy = 1", "x.current", "x.cursor", "a.cut", "import appex", "install_requires=['numpy']"]
+    "text",
+    [
+        "occupy = 1",
+        "x.current",
+        "x.cursor",
+        "a.cut",
+        "unsys = 1",
+        "nsystem",
+        "import appex",
+        "install_requires=['numpy']",
+    ],
 )
 def test_passed_over(text: str) -> None:
     assert not languages.is_candidate(text.encode(), PYTHON)

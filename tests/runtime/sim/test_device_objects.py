@@ -5,19 +5,7 @@ import pytest
 torch = pytest.importorskip("torch")
 from torch import nn
 
-D = "musa"
-
-
-def ok(condition, message=""):
-    assert condition, message
-
-
-def eq(a, b, **tolerance):
-    torch.testing.assert_close(a.detach().cpu(), b.detach().cpu(), **tolerance)
-
-
-def ismusa(t, index=0):
-    assert (t.device.type, t.device.index) == ("musa", index)
+from .helpers import D, ismusa, ok
 
 
 def test_device_object() -> None:
@@ -56,7 +44,7 @@ def test_device_of() -> None:
 
 
 def test_meta_device() -> None:
-    torch.empty(3, device="meta")
+    assert (torch.empty(3, device="meta") + 1).device.type == "meta"
     l = nn.Linear(2, 2, device="meta").to_empty(device=D)
     ismusa(l.weight)
 

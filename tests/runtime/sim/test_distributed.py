@@ -8,25 +8,15 @@ import pytest
 torch = pytest.importorskip("torch")
 from torch import nn
 
-D = "musa"
-
-
-def ok(condition, message=""):
-    assert condition, message
-
-
-def eq(a, b, **tolerance):
-    torch.testing.assert_close(a.detach().cpu(), b.detach().cpu(), **tolerance)
-
-
-def ismusa(t, index=0):
-    assert (t.device.type, t.device.index) == ("musa", index)
+from .helpers import eq, ok
 
 
 def _pg(rank, world, init, q, body):
     try:
         import torch.distributed as dist
 
+        # PyTorch makes its thread pool anew after a fork; the engine's threads must not do that at once.
+        torch.set_num_threads(1)
         torch.musa.set_device(rank)
         dist.init_process_group("mccl", init_method=f"file://{init}", rank=rank, world_size=world)
         body(rank, world, dist)

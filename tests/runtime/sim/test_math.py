@@ -5,19 +5,7 @@ import pytest
 torch = pytest.importorskip("torch")
 import torch.nn.functional as F
 
-D = "musa"
-
-
-def ok(condition, message=""):
-    assert condition, message
-
-
-def eq(a, b, **tolerance):
-    torch.testing.assert_close(a.detach().cpu(), b.detach().cpu(), **tolerance)
-
-
-def ismusa(t, index=0):
-    assert (t.device.type, t.device.index) == ("musa", index)
+from .helpers import D, eq, ismusa, ok
 
 
 def test_pointwise() -> None:
@@ -183,6 +171,7 @@ def test_foreach() -> None:
     xs = [torch.randn(3) for _ in range(3)]
     ms = [x.to(D) for x in xs]
     torch._foreach_add_(ms, 1.0)
-    [eq(m, x + 1) for m, x in zip(ms, xs, strict=False)]
+    for m, x in zip(ms, xs, strict=True):
+        eq(m, x + 1)
     r = torch._foreach_norm(ms)
     ismusa(r[0])

@@ -6,19 +6,7 @@ torch = pytest.importorskip("torch")
 import torch.nn.functional as F
 from torch import nn
 
-D = "musa"
-
-
-def ok(condition, message=""):
-    assert condition, message
-
-
-def eq(a, b, **tolerance):
-    torch.testing.assert_close(a.detach().cpu(), b.detach().cpu(), **tolerance)
-
-
-def ismusa(t, index=0):
-    assert (t.device.type, t.device.index) == ("musa", index)
+from .helpers import D, eq, ismusa
 
 
 def test_train_step() -> None:

@@ -4,19 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-D = "musa"
-
-
-def ok(condition, message=""):
-    assert condition, message
-
-
-def eq(a, b, **tolerance):
-    torch.testing.assert_close(a.detach().cpu(), b.detach().cpu(), **tolerance)
-
-
-def ismusa(t, index=0):
-    assert (t.device.type, t.device.index) == ("musa", index)
+from .helpers import D, ok
 
 
 def test_stream_basic() -> None:
