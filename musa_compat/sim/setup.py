@@ -7,7 +7,7 @@ from types import ModuleType
 
 import torch
 
-from musa_compat.sim import distributed, dynamo, native, rnn
+from musa_compat.sim import distributed, dynamo, native, profiler, rnn
 
 
 def register() -> ModuleType:
@@ -21,6 +21,7 @@ def register() -> ModuleType:
     if hasattr(torch._C._profiler, "ProfilerActivity"):
         torch.profiler.ProfilerActivity.MUSA = torch.profiler.ProfilerActivity.PrivateUse1
     dynamo.register(module)
+    profiler.register()
     rnn.register()
     if torch.distributed.is_available():
         distributed.register()

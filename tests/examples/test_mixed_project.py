@@ -251,10 +251,23 @@ def test_tests_of_the_port_pass_without_a_device(ported: Path, tmp_path: Path) -
     assert " passed" in run_tests(ported, tmp_path)
 
 
+#: A program for pytest that has the simulated device.
+ON_SIMULATED_DEVICE = """
+import sys
+from musa_compat import sim
+sim.enable(devices=2)
+import pytest
+import torch
+from fastops.devices import default_device
+assert default_device().type == "musa"
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider"]))
+"""
+
+
 @needs_torch
-@pytest.mark.skip(reason="there is no simulated MUSA device yet")
 def test_tests_of_the_port_pass_on_the_simulated_device(ported: Path) -> None:
-    assert " passed" in run_tests(ported)
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    assert " passed" in run(sys.executable, "-c", ON_SIMULATED_DEVICE, cwd=ported, env=environment)
 
 
 def run_tests(folder: Path, *path: Path) -> str:

@@ -79,3 +79,13 @@ def test_jit_script() -> None:
 def test_cpu_compat_unaffected() -> None:
     x = torch.randn(3)
     ok(type(x + 1) is torch.Tensor and (x + 1).device.type == "cpu")
+
+
+def test_columns_of_a_profile() -> None:
+    from torch.profiler import ProfilerActivity, profile
+
+    with profile(activities=[ProfilerActivity.CPU]) as prof:
+        torch.ones(3, device=D) + 1
+    averages = prof.key_averages()
+    assert "aten::add" in averages.table(sort_by="musa_time_total")
+    assert all(event.self_musa_time_total == event.self_device_time_total for event in averages)
