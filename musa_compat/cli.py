@@ -10,6 +10,7 @@ import click
 import musa_compat
 from musa_compat.commands.doctor import doctor
 from musa_compat.commands.explain import explain
+from musa_compat.commands.run import run
 from musa_compat.paths import MissingFilesError, cmake_dir, include_dir
 
 
@@ -21,6 +22,7 @@ def main() -> None:
 
 main.add_command(doctor)
 main.add_command(explain)
+main.add_command(run)
 
 
 @main.command()

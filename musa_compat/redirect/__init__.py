@@ -12,11 +12,3 @@ from musa_compat.redirect.presence import NoDeviceError
 from musa_compat.redirect.report import Row, Status, status
 
 __all__ = ["GROUPS", "NoDeviceError", "Row", "Status", "activate", "activated", "deactivate", "is_active", "status"]
-
-
-def _autoload() -> None:
-    """Called by `import torch` (entry point of the group `torch.backends`): `MUSA_COMPAT_REDIRECT=1` activates."""
-    from musa_compat.redirect.options import wanted_by_environment
-
-    if wanted_by_environment() and not is_active():
-        activate()

@@ -19,8 +19,6 @@ GROUPS = {
     "extensions": "torch.utils.cpp_extension",
 }
 
-#: Set to 1 it activates at `import torch`.
-REDIRECT = "MUSA_COMPAT_REDIRECT"
 REDIRECT_GROUPS = "MUSA_COMPAT_REDIRECT_GROUPS"
 CUDA_IS_AVAILABLE = "MUSA_COMPAT_CUDA_IS_AVAILABLE"
 CUDA_VERSION = "MUSA_COMPAT_CUDA_VERSION"
@@ -66,8 +64,3 @@ def flag(name: str, default: bool, environment: Mapping[str, str] = os.environ) 
     if text and text not in _WORDS:
         raise ValueError(f"{name}: expected 0 or 1; got {text!r}")
     return _WORDS.get(text, default)
-
-
-def wanted_by_environment(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether `import torch` is to activate the redirect."""
-    return flag(REDIRECT, False, environment)

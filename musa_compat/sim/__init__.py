@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-from musa_compat import device
 from musa_compat.sim import build, finder, native
 from musa_compat.sim.build import BuildError
 from musa_compat.sim.native import NotEnabledError
@@ -66,13 +65,17 @@ def _start(wanted: Settings) -> ModuleType:
 
 @contextmanager
 def _starting() -> Iterator[None]:
-    """While the device is made, `import torch` must not make it a second time."""
     global _is_starting
     _is_starting = True
     try:
         yield
     finally:
         _is_starting = False
+
+
+def is_starting() -> bool:
+    """Whether `enable` is at work in this process; `import torch` within it must not call it a second time."""
+    return _is_starting
 
 
 def is_enabled() -> bool:
@@ -100,12 +103,6 @@ def counters() -> dict[str, int]:
     """How many operations ran on the device, and how often the host waited for it."""
     library = native.native().library
     return {"device_ops": library.musa_sim_operations(), "host_syncs": library.musa_sim_host_syncs()}
-
-
-def _autoload() -> None:
-    """Called by `import torch` (entry point of the group `torch.backends`)."""
-    if not _is_starting and device.simulated():
-        enable()
 
 
 def _refuse_other_backend(torch: Any) -> None:

@@ -6,7 +6,6 @@ import functools
 from typing import Any
 
 from musa_compat.redirect import mode
-from musa_compat.redirect.devices import Device
 from musa_compat.redirect.registry import patch, switch
 
 switch(
@@ -16,9 +15,6 @@ switch(
     mode.turn_on,
     mode.turn_off,
 )
-
-# `torch.device("cuda:1") == x.device` is what programs compare. The class itself stays.
-mode.handlers[Device] = mode.positional
 
 
 def _with_mode(original: Any) -> Any:

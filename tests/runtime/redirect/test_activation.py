@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 import musa_compat
 from musa_compat import redirect
+from musa_compat.launch import startup
 
 from ..sim.helpers import ismusa
 
@@ -140,11 +141,11 @@ def test_switches_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("MUSA_COMPAT_REDIRECT_GROUPS", "cuda, device")
     monkeypatch.setenv("MUSA_COMPAT_CUDA_IS_AVAILABLE", "0")
     monkeypatch.setenv("MUSA_COMPAT_CUDA_VERSION", "12.8")
-    redirect._autoload()
+    startup.on_import_torch()
     assert not musa_compat.status().active
-    monkeypatch.setenv("MUSA_COMPAT_REDIRECT", "1")
-    redirect._autoload()
-    redirect._autoload()
+    monkeypatch.setenv("MUSA_COMPAT_ADAPTER", "own")
+    startup.on_import_torch()
+    startup.on_import_torch()
     status = musa_compat.status()
     assert status.groups == ("device", "cuda")
     assert (status.options.cuda_is_available, status.options.cuda_version) == (False, "12.8")

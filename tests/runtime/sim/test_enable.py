@@ -12,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 ROOT = Path(__file__).resolve().parents[3]
+START = "from musa_compat.launch import startup; startup.on_import_torch()"
 
 
 def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -65,14 +66,14 @@ def test_settings_by_argument() -> None:
 
 
 def test_settings_by_environment() -> None:
-    code = "from musa_compat import sim; sim._autoload(); import torch; print(torch.musa.device_count())"
+    code = f"{START}; import torch; print(torch.musa.device_count())"
     done = python(code, MUSA_COMPAT_SIM="1", MUSA_COMPAT_SIM_DEVICES="4", MUSA_VISIBLE_DEVICES="0,1,2")
     assert done.stdout == "3\n", done.stderr
 
 
 def test_torch_enables_it_once_when_asked_to() -> None:
     """What torch's entry point calls, in a process that enables the device itself with other settings."""
-    code = "from musa_compat import sim; m = sim.enable(devices=3); sim._autoload(); print(m.device_count())"
+    code = f"from musa_compat import sim; m = sim.enable(devices=3); {START}; print(m.device_count())"
     done = python(code, MUSA_COMPAT_SIM="1", MUSA_COMPAT_SIM_DEVICES="4")
     assert done.stdout == "3\n", done.stderr
 
@@ -87,7 +88,7 @@ def test_the_core_knows_the_device() -> None:
 
 
 def test_without_the_variable_nothing_is_enabled() -> None:
-    code = "from musa_compat import sim; sim._autoload(); import sys; print('torch' in sys.modules, sim.is_enabled())"
+    code = f"{START}; import sys; from musa_compat import sim; print('torch' in sys.modules, sim.is_enabled())"
     assert python(code, MUSA_COMPAT_SIM="0").stdout == "False False\n"
 
 
