@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "porter")]
 
+from benchmarks.page import machine, replace  # noqa: E402
 from benchmarks.porter import c_family, python_sources  # noqa: E402
 from benchmarks.porter.tables import Table, as_markdown, as_text  # noqa: E402
 from examples.demo import fetch  # noqa: E402
@@ -38,7 +38,7 @@ def main() -> None:
             measured.append(measure())
             print(as_text(measured[-1]), flush=True)
     if arguments.page:
-        arguments.page.write_text(page(measured), encoding="utf-8")
+        replace(arguments.page, "porter", page(measured))
 
 
 def measures(arguments: argparse.Namespace, work: Path) -> list[Callable[[], Table]]:
@@ -71,27 +71,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def machine() -> str:
-    """The machine in one line."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return (
-        f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB of memory, "
-        f"{platform.system()} {platform.release()}, {platform.python_implementation()} {platform.python_version()}"
-    )
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
-
-
 def page(measured: Sequence[Table]) -> str:
-    """docs/benchmarks.md."""
+    """The part of docs/benchmarks.md."""
     head = (
-        "# Benchmarks\n\n"
         "Written by `python benchmarks/porter/bench.py --page docs/benchmarks.md`; `make bench` prints the tables.\n"
         "Times are of the whole command: starting Python, loading the tables, parsing, deciding, writing the output.\n"
         "Sizes count the sources of the kind that a table is about; 1 MB is 1,000,000 bytes.\n\n"

@@ -44,8 +44,9 @@ def as_text(table: Table) -> str:
     return "\n".join([table.title, table.text, "", *lines, ""])
 
 
-def as_markdown(table: Table) -> str:
-    """The table for the documentation."""
+def as_markdown(table: Table, level: int = 2) -> str:
+    """The table for the documentation, under a heading of that level."""
     cells: Callable[[Sequence[str]], str] = lambda row: f"| {' | '.join(row)} |"  # noqa: E731
     rule = cells(["---", *["---:"] * (len(table.header) - 1)])
-    return "\n".join([f"## {table.title}", "", table.text, "", cells(table.header), rule, *map(cells, table.rows), ""])
+    title = f"{'#' * level} {table.title}"
+    return "\n".join([title, "", table.text, "", cells(table.header), rule, *map(cells, table.rows), ""])
