@@ -23,6 +23,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("set_", TORCH_FN(set_none));
   m.impl("_has_compatible_shallow_copy_type", TORCH_FN(compatible));
   m.impl("record_stream", TORCH_FN(musa_sim::record_stream));
+  // These have a decomposition for unknown devices, which comes before the fallback; a card has kernels for them, and so has the CPU.
+  for (auto* name : {"native_layer_norm", "native_group_norm", "native_channel_shuffle", "_stack", "_stack.out", "addr", "addr.out", "all.dims",
+                     "all.dims_out", "any.dims", "any.dims_out", "linalg__powsum", "mish_backward", "silu_backward"})
+    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&fallback>());
   m.impl("_local_scalar_dense", torch::CppFunction::makeFromBoxedFunction<&read_scalar>());
   m.impl("convolution_overrideable", torch::CppFunction::makeFromBoxedFunction<&musa_sim::convolution>());
   m.impl("convolution_backward_overrideable", torch::CppFunction::makeFromBoxedFunction<&musa_sim::convolution_backward>());
