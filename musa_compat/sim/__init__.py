@@ -6,6 +6,7 @@ Not hardware: kernels are the CPU's and run at once, and `torch.musa.get_device_
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +20,19 @@ from musa_compat.sim.settings import Settings, settings
 
 _is_starting = False
 
+#: Names of `musa_compat.sim.checks`, which needs torch.
+_STRICT = ("Finding", "StrictError", "StrictWarning", "allow", "findings", "strict")
+
 __all__ = ["BuildError", "NotEnabledError", "Settings", "as_cpu", "counters", "enable", "from_cpu", "is_enabled"]
+__all__ += _STRICT
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _STRICT:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from musa_compat.sim import checks
+
+    return getattr(checks, name)
 
 
 def enable(
@@ -27,12 +40,14 @@ def enable(
     arch: str | None = None,
     memory: int | str | None = None,
     cuda_capability: str | tuple[int, int] | None = None,
+    strict: str | None = None,
 ) -> ModuleType:
     """Register the simulated device with PyTorch and return `torch.musa`.
 
     devices: 1 to 16 (default 2). arch: `mp_31` (default) or `mp_22`. memory: bytes for each device, or a text such as
     `80G`. cuda_capability: what `get_device_capability` answers in place of the architecture's, such as `9.0`, for code
-    that branches on it. Defaults come from `MUSA_COMPAT_SIM_DEVICES`, `_ARCH`, `_MEMORY` and `_CUDA_CAPABILITY`.
+    that branches on it. strict: `raise`, `warn`, or with checks `warn:streams,syncs`, for strict mode (see `strict`).
+    Defaults come from `MUSA_COMPAT_SIM_DEVICES`, `_ARCH`, `_MEMORY`, `_CUDA_CAPABILITY` and `_STRICT`.
 
     A second call with the same settings changes nothing. PyTorch cannot undo it, and it can be done once a process.
     Raises ValueError for settings, BuildError without compiler or torch, RuntimeError when a MUSA backend is there or
@@ -44,9 +59,15 @@ def enable(
         running = native.native().settings
         if wanted != running and given:
             raise RuntimeError(f"the simulated MUSA device runs with {running} already and cannot change to {wanted}")
-        return sys.modules["torch_musa"]
-    with _starting():
-        return _start(wanted)
+    else:
+        with _starting():
+            _start(wanted)
+        strict = strict or os.environ.get("MUSA_COMPAT_SIM_STRICT")
+    if strict:
+        from musa_compat.sim import checks
+
+        checks.from_text(strict)
+    return sys.modules["torch_musa"]
 
 
 def _start(wanted: Settings) -> ModuleType:

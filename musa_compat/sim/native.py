@@ -18,7 +18,7 @@ _SIGNATURES = {
     "allocated": (ctypes.c_int64, ctypes.c_int, ctypes.c_int),
     "operations": (ctypes.c_int64,),
     "host_syncs": (ctypes.c_int64,),
-    "strict": (None, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p),
+    "strict": (None, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_void_p),
 }
 
 

@@ -40,7 +40,7 @@ inline Storage device_storage(StorageImpl* host, DeviceIndex d) {
 
 // What a schema says of an operation, looked up once.
 struct OpInfo {
-  bool view = false, takes_cpu_tensors = false, random = false, dynamic_shape = false, index = false;
+  bool view = false, takes_cpu_tensors = false, random = false, waits = false, index = false, on_cpu = false;
   int generator = -1, pin_memory = -1;
   SmallVector<bool, 12> writes;
 };
@@ -56,19 +56,22 @@ inline bool takes_cpu_tensors(const std::string& name) {
 inline OpInfo read_schema(const OperatorHandle& op) {
   auto& s = op.schema();
   OpInfo r;
+  bool collective = s.name().rfind("c10d::", 0) == 0;  // their schemas do not say what they write
   for (auto& a : s.returns())
     if (a.alias_info() && !a.alias_info()->isWrite()) r.view = true;
   for (size_t i = 0; i < s.arguments().size(); ++i) {
     auto& a = s.arguments()[i];
-    r.writes.push_back(a.alias_info() && a.alias_info()->isWrite());
+    r.writes.push_back(collective ? a.name().rfind("input", 0) != 0 && s.name() != "c10d::send" : a.alias_info() && a.alias_info()->isWrite());
     if (a.name() == "generator") r.generator = (int)i;
     if (a.name() == "pin_memory") r.pin_memory = (int)i;
   }
   r.takes_cpu_tensors = takes_cpu_tensors(s.name());
-  r.index = s.name().rfind("aten::index", 0) == 0;
+  r.index = s.name().rfind("aten::index", 0) == 0 || s.name().rfind("aten::_index_put", 0) == 0;
+  r.waits = r.index || s.name() == "aten::equal";
+  r.on_cpu = op.hasKernelForDispatchKey(DispatchKey::CPU) || s.name() == "aten::copy_";
   for (auto tag : op.getTags()) {
     if (tag == at::Tag::nondeterministic_seeded) r.random = r.generator < 0;
-    if (tag == at::Tag::dynamic_output_shape) r.dynamic_shape = true;
+    if (tag == at::Tag::dynamic_output_shape) r.waits = true;
   }
   return r;
 }
@@ -94,43 +97,52 @@ template <class F> void each_tensor(const IValue& v, F&& f) {
     for (const IValue& x : v.toListRef()) each_tensor(x, f);
 }
 
-inline void strict_access(const at::Tensor& t, bool write, const char* op, DeviceIndex on) {
-  if (!t.defined() || t.numel() == 0 || t.layout() != Layout::Strided) return;
-  auto& storage = t.storage();
-  auto begin = (uintptr_t)t.const_data_ptr();
-  auto end = begin + at::detail::computeStorageNbytes(t.sizes(), t.strides(), t.itemsize());
-  auto* block = is_musa(t) ? DeviceMemory::block_of(storage.data_ptr()) : nullptr;
-  auto* history = block ? &block->history : is_musa(t) ? nullptr : PinnedMemory::get().find((const void*)begin);
-  if (history) stream_access(*history, current_stream(on), begin, end, write, op);
+inline HistoryPtr history_of(const at::Tensor& t) {
+  if (!is_musa(t)) return t.device().is_cpu() ? PinnedMemory::get().history(t.const_data_ptr()) : HistoryPtr();
+  auto* block = DeviceMemory::block_of(t.storage().data_ptr());
+  if (!block) return {};
+  std::lock_guard<std::recursive_mutex> lock(Timelines::get().mutex);
+  refreshed(block->history);
+  return block->history;
+}
+inline void touch(Touches& touches, const at::Tensor& t, bool write) {
+  if (!t.defined() || t.layout() != Layout::Strided || !t.has_storage() || t.numel() == 0) return;
+  if (auto history = history_of(t)) touches.all.push_back({std::move(history), region_of(t), write});
 }
 
-inline bool mask_among(const IValue& v) {
+inline bool has_mask(const IValue& v) {
   bool found = false;
-  each_tensor(v, [&](const at::Tensor& t) {
-    found |= t.defined() && (t.scalar_type() == at::kBool || t.scalar_type() == at::kByte);
-  });
+  each_tensor(v, [&](const at::Tensor& t) { found |= t.defined() && (t.scalar_type() == at::kBool || t.scalar_type() == at::kByte); });
   return found;
 }
 
+// The arguments of an operation; `base` is the first.
 inline void strict_operation(const OperatorHandle& op, const OpInfo& info, const Stack& stack, size_t base) {
-  auto& strict = Strict::get();
   auto name = op.schema().name().c_str();
-  if (strict.syncs && info.dynamic_shape && (!info.index || mask_among(stack[base + 1]))) hidden_sync(name);
-  if (!strict.streams) return;
-  report_pending();
+  if (g_checks.syncs && info.waits && (!info.index || has_mask(stack[base + 1]))) hidden_sync(name);
+  if (!g_track_streams) return;
+  watch_this_thread();
   DeviceIndex on = -1;
+  Touches touches;
   for (size_t i = base; i < stack.size(); ++i)
-    each_tensor(stack[i], [&](const at::Tensor& t) { if (on < 0 && is_musa(t)) on = t.device().index(); });
-  if (on < 0) return;
-  for (size_t i = base; i < stack.size(); ++i)
-    each_tensor(stack[i], [&](const at::Tensor& t) { strict_access(t, info.writes[i - base], name, on); });
+    each_tensor(stack[i], [&](const at::Tensor& t) {
+      if (on < 0 && is_musa(t)) on = t.device().index();
+      touch(touches, t, info.writes[i - base]);
+    });
+  if (on >= 0) touch_all(touches, current_stream(on), name);
 }
 
+// What an operation made.
 inline void strict_results(const OperatorHandle& op, const Stack& stack, size_t first) {
+  Touches touches;
+  DeviceIndex on = -1;
   for (size_t i = first; i < stack.size(); ++i)
     each_tensor(stack[i], [&](const at::Tensor& t) {
-      if (is_musa(t)) strict_access(t, true, op.schema().name().c_str(), t.device().index());
+      if (!is_musa(t)) return;
+      on = t.device().index();
+      touch(touches, t, true);
     });
+  if (on >= 0) touch_all(touches, current_stream(on), op.schema().name().c_str());
 }
 
 class Aliaser {
@@ -248,7 +260,7 @@ template <class Call> void run_aliased(const OperatorHandle& op, const OpInfo& i
   auto& schema = op.schema();
   size_t n = schema.arguments().size(), base = stack->size() - n;
   ++g_operations;
-  bool strict = Strict::get().on;
+  bool strict = g_strict;
   if (strict) strict_operation(op, info, *stack, base);
   Aliaser alias(schema.name().c_str(), !info.takes_cpu_tensors);
   for (size_t i = base; i < stack->size(); ++i) {
@@ -261,10 +273,10 @@ template <class Call> void run_aliased(const OperatorHandle& op, const OpInfo& i
   auto* graph = t_graph;
   std::vector<IValue> inputs;
   if (graph) inputs.assign(stack->begin() + base, stack->end());
-  if (info.random) {
-    LendState lend(d);
-    call(stack);
-  } else {
+  {
+    Unwatched inside;
+    std::optional<LendState> lend;
+    if (info.random) lend.emplace(d);
     call(stack);
   }
   size_t first = stack->size() - schema.returns().size();
@@ -274,7 +286,7 @@ template <class Call> void run_aliased(const OperatorHandle& op, const OpInfo& i
     auto& v = (*stack)[i];
     if (v.isTensor() || v.isList()) v = alias.up(v);
   }
-  if (strict && Strict::get().streams) strict_results(op, *stack, first);
+  if (strict && g_track_streams) strict_results(op, *stack, first);
 }
 
 inline void fallback(const OperatorHandle& op, DispatchKeySet, Stack* stack) {

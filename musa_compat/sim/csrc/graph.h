@@ -1,7 +1,7 @@
 // Graph capture. Operations run while they are captured (a card only records them); replay runs the
 // recorded CPU kernels again on the same memory.
 #pragma once
-#include "common.h"
+#include "strict.h"
 
 #if __has_include(<ATen/core/GraphImplInterface.h>)
 #include <ATen/core/GraphImplInterface.h>
@@ -19,8 +19,15 @@ struct Node {
 };
 struct Graph {
   std::vector<Node> nodes;
+  Recording recording;
 };
 inline thread_local Graph* t_graph = nullptr;
+
+// What is captured touches memory when it is replayed.
+inline void touch_all(Touches& touches, const Stream& stream, const char* op) {
+  if (t_graph) t_graph->recording.add(touches, stream, op);
+  else touches.on(stream, op);
+}
 
 inline void not_in_capture(const char* what) {
   TORCH_CHECK(!t_graph, "MUSA error: operation not permitted when stream is capturing (", what, ")");
@@ -80,16 +87,21 @@ inline void graph_begin(int64_t id) {
   not_in_capture("a second capture");
   auto& g = Graphs::get().at(id);
   g.nodes.clear();
+  g.recording = {};
   t_graph = &g;
 }
 inline void graph_end(int64_t id) {
   TORCH_CHECK(t_graph == &Graphs::get().at(id), "this graph is not being captured in this thread");
+  t_graph->recording.captured();
   t_graph = nullptr;
 }
 inline void graph_replay(int64_t id) {
   not_in_capture("replay");
   c10::impl::ExcludeDispatchKeyGuard below_autograd(c10::autograd_dispatch_keyset);
-  replay(Graphs::get().at(id));
+  auto& graph = Graphs::get().at(id);
+  if (g_track_streams) graph.recording.replay(current_stream(t_device));
+  Unwatched inside;
+  replay(graph);
 }
 inline int64_t graph_nodes(int64_t id) { return (int64_t)Graphs::get().at(id).nodes.size(); }
 inline std::string graph_text(int64_t id) {

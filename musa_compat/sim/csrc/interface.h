@@ -1,10 +1,16 @@
 // What Python calls: operators of the namespace musa_sim, and C functions for ctypes.
 #pragma once
+#include "host.h"
 #include "kernels.h"
 
 namespace musa_sim {
 inline at::Tensor as_cpu(const at::Tensor& t) {
   TORCH_CHECK(is_musa(t), "as_cpu expected a musa tensor; got one on ", t.device());
+  if (g_track_streams) {  // who asks for the bytes is going to read them
+    Touches touches;
+    touch(touches, t, false);
+    touch_all(touches, current_stream(t.device().index()), "as_cpu");
+  }
   return as_host(t);
 }
 inline at::Tensor from_cpu(const at::Tensor& t, int64_t d) {
@@ -19,7 +25,7 @@ inline std::unordered_map<const FunctionSchema*, SafeKernelFunction>& wrapped() 
 }
 inline void call_wrapped(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   not_in_capture("a collective");
-  host_waits(t_device);
+  Timelines::get().sleep_through(current_stream(t_device));
   run_aliased(op, info_of(op), stack,
               [&](Stack* s) { wrapped().at(&op.schema()).callBoxed(op, DispatchKeySet(DispatchKey::PrivateUse1), s); });
 }
@@ -40,13 +46,6 @@ inline void get_default_generator(const OperatorHandle&, Stack* stack) {
   auto d = torch::jit::pop(*stack).toInt();
   stack->push_back(default_generator((DeviceIndex)d));
 }
-inline void host_touches(const at::Tensor& t, bool write, std::string op) {
-  auto begin = (uintptr_t)t.const_data_ptr();
-  auto* history = t.numel() ? PinnedMemory::get().find((const void*)begin) : nullptr;
-  if (history)
-    host_access(*history, begin, begin + at::detail::computeStorageNbytes(t.sizes(), t.strides(), t.itemsize()), write, op.c_str());
-}
-
 inline void start(int devices) {
   static bool started = false;
   g_device_count = devices;
@@ -86,13 +85,15 @@ MUSA_SIM_API void musa_sim_set_limit(int d, uint64_t bytes) { musa_sim::DeviceMe
 MUSA_SIM_API int64_t musa_sim_allocated(int d, int peak) { return musa_sim::DeviceMemory::get().allocated((c10::DeviceIndex)d, peak); }
 MUSA_SIM_API int64_t musa_sim_operations() { return musa_sim::g_operations; }
 MUSA_SIM_API int64_t musa_sim_host_syncs() { return musa_sim::g_host_syncs; }
-MUSA_SIM_API void musa_sim_strict(int streams, int syncs, musa_sim::SiteFn site, musa_sim::ReportFn report) {
-  auto& s = musa_sim::Strict::get();
-  s.site = site;
-  s.report = report;
-  s.streams = streams;
-  s.syncs = syncs;
-  s.on = streams || syncs;
+MUSA_SIM_API void musa_sim_strict(int streams, int syncs, int operators, musa_sim::SiteFn site) {
+  using namespace musa_sim;
+  g_checks.site = site;
+  g_checks.syncs = syncs;
+  g_checks.operators = operators;
+  if (streams && !g_track_streams) ++g_checks.epoch;
+  g_track_streams = streams;
+  g_strict = streams || syncs || operators;
+  if (streams) watch_this_thread();
 }
 
 TORCH_LIBRARY(musa_sim, m) {
@@ -101,7 +102,8 @@ TORCH_LIBRARY(musa_sim, m) {
   m.def("as_cpu(Tensor x) -> Tensor", any(TORCH_FN(as_cpu)));
   m.def("from_cpu(Tensor x, int device) -> Tensor", any(TORCH_FN(from_cpu)));
   m.def("wrap_collective(str name) -> ()", any(TORCH_FN(wrap_collective)));
-  m.def("host_touches(Tensor x, bool write, str op) -> ()", any(TORCH_FN(host_touches)));
+  m.def("host_reads(Tensor x, str op) -> ()", any(TORCH_FN(host_reads)));
+  m.def("strict_report(str check, str[] facts, int site, int earlier) -> ()");
   m.def("default_generator(int device) -> Generator", any(torch::CppFunction::makeFromBoxedFunction<&get_default_generator>()));
   m.def("graph_new() -> int", any(TORCH_FN(graph_new)));
   m.def("graph_begin(int g) -> ()", any(TORCH_FN(graph_begin)));

@@ -35,31 +35,37 @@ inline const OperatorHandle& find(const char* name) {
   return it->second;
 }
 
-inline void strict_copy(const at::Tensor& from, const at::Tensor& to, DeviceIndex on, bool waits) {
-  auto& strict = Strict::get();
-  if (strict.syncs && waits) hidden_sync(is_musa(from) ? "a copy from the device" : "a copy to the device from memory that is not pinned, or without non_blocking=True,");
-  if (!strict.streams) return;
-  report_pending();
-  strict_access(from, false, "a copy", on);
-  strict_access(to, true, "a copy", on);
+inline void strict_copy(const at::Tensor& from, const at::Tensor& to, DeviceIndex on, bool waits, bool pinned) {
+  if (waits && is_musa(from)) hidden_sync("a copy to the host");
+  if (waits && is_musa(to)) hidden_sync(pinned ? "a copy to the device without non_blocking=True" : "a copy to the device from memory that is not pinned");
+  if (!g_track_streams) return;
+  watch_this_thread();
+  Touches touches;
+  touch(touches, from, false);
+  touch(touches, to, true);
+  touch_all(touches, current_stream(on), "a copy");
 }
 
 inline at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blocking) {
   ++g_operations;
-  bool across = is_musa(dst) != is_musa(self);
+  bool across = is_musa(dst) != is_musa(self), strict = g_strict;
   auto& host_side = is_musa(dst) ? self : dst;
   bool pinned = across && PinnedMemory::get().has(host_side.const_data_ptr());
   bool waits = across && host_side.numel() > 0 && !(non_blocking && pinned);
   auto on = (is_musa(dst) ? dst : self).device().index();
+  // Between two devices each one's stream waits for the other's, before and after.
+  bool between = is_musa(dst) && is_musa(self) && dst.device() != self.device();
+  if (between) Timelines::get().meet(current_stream(on), current_stream(self.device().index()));
   auto to = as_host(dst), from = as_host(self);
+  if (strict) strict_copy(self, dst, on, waits && !t_graph, pinned);
   if (t_graph) {
     TORCH_CHECK(!across || pinned, "MUSA error: operation not permitted when stream is capturing (a copy between the device and memory that is not pinned)");
     t_graph->nodes.push_back({find("aten::copy_"), {to, from, non_blocking}, {to}});
     waits = false;
   }
-  if (Strict::get().on) strict_copy(self, dst, on, waits);
+  if (between && strict) Timelines::get().meet(current_stream(on), current_stream(self.device().index()));
   if (waits) host_waits(on);
-  if (waits && Strict::get().streams) Timelines::get().synchronize(current_stream(on));
+  Unwatched inside;
   to.copy_(from);
   return dst;
 }
@@ -130,9 +136,8 @@ inline void convolution_backward(const OperatorHandle&, DispatchKeySet, Stack* s
 inline void read_scalar(const OperatorHandle& op, DispatchKeySet keys, Stack* stack) {
   not_in_capture("reading a scalar on the host");
   auto d = stack->back().toTensor().device().index();
-  if (Strict::get().on) hidden_sync("reading a scalar (item, bool, int, float, tolist)");
+  if (g_strict) hidden_sync("reading a value (item, bool, int, float)");
   fallback(op, keys, stack);
   host_waits(d);
-  if (Strict::get().streams) Timelines::get().synchronize(current_stream(d));
 }
 }  // namespace musa_sim

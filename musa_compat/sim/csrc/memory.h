@@ -15,7 +15,7 @@ struct Block {
   DeviceIndex device;
   StreamId stream;
   intrusive_ptr<StorageImpl> host;  // the CPU storage that owns the bytes, if one does
-  History history;
+  HistoryPtr history;
 };
 
 class DeviceMemory final : public DeviceAllocator {
@@ -40,14 +40,14 @@ class DeviceMemory final : public DeviceAllocator {
       give(d, n);
       TORCH_CHECK_WITH(OutOfMemoryError, false, "MUSA out of memory (simulated): the host has no ", n, " bytes left");
     }
-    return {p, new Block{p, n, d, t_stream[d], {}, {}}, &release, musa(d)};
+    return {p, new Block{p, n, d, t_stream[d], {}, earlier(p, n, d)}, &release, musa(d)};
   }
   // Label memory that a CPU storage owns as device memory; the storage is kept alive.
   DataPtr adopt(const intrusive_ptr<StorageImpl>& host, DeviceIndex d) {
     void* p = host->mutable_data();
     if (!p) return {nullptr, nullptr, &nothing, musa(d)};
     take(d, host->nbytes());
-    return {p, new Block{p, host->nbytes(), d, t_stream[d], host, {}}, &release, musa(d)};
+    return {p, new Block{p, host->nbytes(), d, t_stream[d], host, earlier(p, host->nbytes(), d)}, &release, musa(d)};
   }
   static Block* block_of(const DataPtr& p) { return p.get_deleter() == &release ? static_cast<Block*>(p.get_context()) : nullptr; }
 
@@ -56,9 +56,9 @@ class DeviceMemory final : public DeviceAllocator {
   bool initialized() override { return true; }
   void emptyCache(MempoolId_t = {0, 0}) override {}
   void recordStream(const DataPtr& p, Stream s) override {
-    if (auto* b = block_of(p); b && Strict::get().streams) {
+    if (auto* b = block_of(p); b && g_track_streams) {
       std::lock_guard<std::recursive_mutex> lock(Timelines::get().mutex);
-      b->history.recorded.push_back(Timelines::get().of(s).index);
+      refreshed(b->history).recorded.push_back(Timelines::get().of(s).index);
     }
   }
   CachingDeviceAllocator::DeviceStats getDeviceStats(DeviceIndex d) override {
@@ -112,10 +112,13 @@ class DeviceMemory final : public DeviceAllocator {
   }
   static void release(void* context) {
     auto* b = static_cast<Block*>(context);
-    if (!b->history.accesses.empty() && Strict::get().streams) freed(b->history, b->device, b->stream);
+    if (b->history && g_track_streams) Graves::get().bury(*b->history, b->size, b->device, b->stream);
     get().give(b->device, b->size);
     if (!b->host) std::free(b->pointer);
     delete b;
+  }
+  static HistoryPtr earlier(const void* p, size_t n, DeviceIndex d) {
+    return g_track_streams ? Graves::get().inherit(p, n, d, t_stream[d]) : HistoryPtr();
   }
   static void nothing(void*) {}
 };
@@ -131,17 +134,21 @@ class PinnedMemory final : public Allocator {
     n = n ? n : 1;
     TORCH_CHECK(posix_memalign(&p, 4096, n) == 0, "the host has no ", n, " bytes left to pin");
     std::lock_guard<std::mutex> lock(mutex_);
-    live_[(const char*)p].size = n;
+    live_[(const char*)p] = {n, {}};
+    ++count_;
     return {p, p, &release, Device(DeviceType::CPU)};
   }
-  bool has(const void* q) { return find(q) != nullptr; }
-  // The history of the pinned allocation that holds `q`; null where memory is not pinned.
-  History* find(const void* q) {
+  bool any() const { return count_ > 0; }
+  bool has(const void* q) {
     std::lock_guard<std::mutex> lock(mutex_);
-    auto it = live_.upper_bound((const char*)q);
-    if (it == live_.begin()) return nullptr;
-    --it;
-    return (const char*)q < it->first + it->second.size ? &it->second.history : nullptr;
+    return holder(q);
+  }
+  // The history of the pinned allocation that holds `q`; null where memory is not pinned.
+  HistoryPtr history(const void* q) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto* pinned = holder(q);
+    if (pinned && !pinned->history) pinned->history = std::make_shared<History>();
+    return pinned ? pinned->history : HistoryPtr();
   }
   DeleterFnPtr raw_deleter() const override { return &release; }
   void copy_data(void* to, const void* from, size_t n) const override { std::memcpy(to, from, n); }
@@ -149,15 +156,23 @@ class PinnedMemory final : public Allocator {
  private:
   struct Pinned {
     size_t size;
-    History history;
+    HistoryPtr history;
   };
   std::mutex mutex_;
   std::map<const char*, Pinned> live_;
+  std::atomic<int64_t> count_{0};
+  Pinned* holder(const void* q) {
+    auto it = live_.upper_bound((const char*)q);
+    if (it == live_.begin()) return nullptr;
+    --it;
+    return (const char*)q < it->first + it->second.size ? &it->second : nullptr;
+  }
   static void release(void* p) {
     auto& self = get();
     {
       std::lock_guard<std::mutex> lock(self.mutex_);
       self.live_.erase((const char*)p);
+      --self.count_;
     }
     std::free(p);
   }

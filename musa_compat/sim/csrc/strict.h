@@ -1,132 +1,257 @@
-// Strict mode: races between streams, and host synchronisation that a reader of the program does not see.
+// Strict mode: accesses that nothing orders, hidden synchronisation, operators that a card lacks.
 //
-// Python gives two callbacks: `site` names the user's source line (an integer that Python can look up),
-// `report` says a finding and answers whether it is an error. Both are called with no lock held.
+// Off, an operation pays one atomic load (`g_strict`). On, each operation says which bytes it reads and writes on
+// which stream; vector clocks say what is ordered before it. A finding goes to Python, which may raise: with no lock
+// held, and before the operation has done anything, except for memory that the operation itself got.
 #pragma once
+#include "region.h"
 #include "timeline.h"
 
+#include <map>
+#include <set>
+#include <tuple>
+
 namespace musa_sim {
+// Python's: the number of the user's source line. Cheaper than an operator, and it never raises.
 using SiteFn = int (*)();
-using ReportFn = int (*)(const char* kind, const char* message, int site, int earlier);
 
+inline std::atomic<bool> g_strict{false};
 struct Strict {
-  std::atomic<bool> on{false};
-  std::atomic<bool> streams{false}, syncs{false};
-  SiteFn site = nullptr;
-  ReportFn report = nullptr;
-  std::mutex mutex;
-  std::vector<std::pair<std::string, int>> pending;  // found where nothing can be raised: in a destructor
-  static Strict& get() {
-    static auto* s = new Strict;
-    return *s;
-  }
+  std::atomic<bool> syncs{false}, operators{false};
+  std::atomic<SiteFn> site{nullptr};
+  std::atomic<uint64_t> epoch{0};  // what was seen before streams were last switched on is forgotten
 };
+inline Strict g_checks;
 
-inline void finding(const char* kind, const std::string& message, int site, int earlier) {
-  auto& s = Strict::get();
-  if (s.report && s.report(kind, message.c_str(), site, earlier)) TORCH_CHECK(false, "musa_compat strict mode: ", message);
+constexpr auto kHostWatch = DispatchKey::TESTING_ONLY_GenericMode;
+
+inline int user_site() {
+  auto f = g_checks.site.load();
+  return f ? f() : -1;
 }
 
-inline void hidden_sync(const char* what) {
-  auto& s = Strict::get();
-  if (s.syncs && s.site) finding("sync", std::string(what) + " makes the host wait for the device", s.site(), -1);
+// Calls Python; what Python raises passes through.
+inline void finding(const char* check, std::vector<std::string> facts, int site, int earlier) {
+  static auto op = Dispatcher::singleton().findSchemaOrThrow("musa_sim::strict_report", "");
+  Stack stack{check, c10::List<std::string>(std::move(facts)), (int64_t)site, (int64_t)earlier};
+  op.redispatchBoxed(DispatchKeySet(DispatchKey::CPU), &stack);
+}
+
+inline void hidden_sync(const std::string& what) {
+  if (g_checks.syncs) finding("syncs", {what}, user_site(), -1);
 }
 
 struct Access {
-  uintptr_t begin, end;
+  Region region;
   size_t line;
   uint64_t stamp;
   int site;
+  const char* op;
   bool write;
+  bool before_free = false;  // of a tensor that had this memory earlier
 };
 
-// What was done to one allocation and may still be unordered to what comes.
+// What was done to one allocation and may be unordered to what comes. Guarded by the lock of the time lines.
 struct History {
+  uint64_t epoch = 0;
   std::vector<Access> accesses;
-  std::vector<size_t> recorded;  // streams named to record_stream
+  std::vector<size_t> recorded;  // time lines named to record_stream
+
+  void refresh() {
+    if (epoch == g_checks.epoch) return;
+    accesses.clear();
+    recorded.clear();
+    epoch = g_checks.epoch;
+  }
+  const Access* unordered(const VectorClock& clock, const Region& region, bool write) const {
+    for (auto& a : accesses)
+      if ((write || a.write) && !knows(clock, a.line, a.stamp) && overlap(a.region, region)) return &a;
+    return nullptr;
+  }
+  void add(Access now, const VectorClock& clock, const VectorClock& host) {
+    // An access of all the bytes stands for the earlier ones that it comes after.
+    drop([&](const Access& a) { return now.region.contains(a.region) && (now.write || !a.write) && knows(clock, a.line, a.stamp); });
+    // What the host knows of is before everything that the host starts from now on.
+    if (accesses.size() >= 64) drop([&](const Access& a) { return knows(host, a.line, a.stamp); });
+    if (accesses.size() >= 4096) accesses.erase(accesses.begin(), accesses.begin() + 1024);
+    accesses.push_back(std::move(now));
+  }
+  template <class F> void drop(F f) { accesses.erase(std::remove_if(accesses.begin(), accesses.end(), f), accesses.end()); }
 };
+using HistoryPtr = std::shared_ptr<History>;
+
+inline History& refreshed(HistoryPtr& h) {
+  if (!h) h = std::make_shared<History>();
+  h->refresh();
+  return *h;
+}
 
 inline const char* verb(bool write) { return write ? "written" : "read"; }
 
-inline const Access* unordered(const History& h, const VectorClock& clock, uintptr_t begin, uintptr_t end, bool write) {
-  for (auto& a : h.accesses)
-    if ((write || a.write) && a.begin < end && begin < a.end && !knows(clock, a.line, a.stamp)) return &a;
-  return nullptr;
+// Facts of a race, in the order in which Python takes them.
+inline std::vector<std::string> race(const char* op, bool write, const std::string& by, const Access& a) {
+  return {op, verb(write), by, a.op, verb(a.write), Timelines::get().name(a.line), a.before_free ? "freed" : ""};
 }
 
-inline std::string race_text(bool write, const std::string& by, const Access& earlier, const char* what) {
-  return std::string(what) + " is " + verb(write) + " by " + by + " and was " + verb(earlier.write) + " on " +
-         Timelines::get().name(earlier.line) + " with no event, wait or synchronisation between";
-}
+// What one operation does to memory, on one stream.
+struct Touch {
+  HistoryPtr history;
+  Region region;
+  bool write;
+};
+class Touches {
+ public:
+  SmallVector<Touch, 8> all;
 
-// An operation on `stream` reads or writes [begin, end).
-inline void stream_access(History& h, const Stream& stream, uintptr_t begin, uintptr_t end, bool write, const char* op) {
-  auto& t = Timelines::get();
-  auto& s = Strict::get();
-  int site = s.site ? s.site() : -1;
-  std::string text;
-  int earlier = -1;
-  {
-    std::lock_guard<std::recursive_mutex> lock(t.mutex);
-    auto& line = t.of(stream);
-    merge(line.clock, t.host);
-    if (auto* a = unordered(h, line.clock, begin, end, write)) {
-      text = race_text(write, std::string(op) + " on " + t.name(line.index), *a, "a tensor");
-      earlier = a->site;
-    }
+  // Reports what is unordered, then notes the accesses.
+  void on(const Stream& stream, const char* op) {
+    if (all.empty()) return;
+    int site = user_site();
+    for (auto& t : all) check(t, stream, op, site);
+    std::lock_guard<std::recursive_mutex> lock(Timelines::get().mutex);
+    auto& line = present(stream);
     if (line.clock.size() <= line.index) line.clock.resize(line.index + 1);
-    Access now{begin, end, line.index, ++line.clock[line.index], site, write};
-    // A later access of the same stream to all of the bytes stands for the earlier ones it is ordered after.
-    auto covered = [&](const Access& a) {
-      return a.begin >= begin && a.end <= end && (write || !a.write) && knows(line.clock, a.line, a.stamp);
-    };
-    h.accesses.erase(std::remove_if(h.accesses.begin(), h.accesses.end(), covered), h.accesses.end());
-    h.accesses.push_back(now);
+    auto stamp = ++line.clock[line.index];
+    for (auto& t : all) {
+      t.history->refresh();
+      t.history->add({t.region, line.index, stamp, site, op, t.write}, line.clock, Timelines::get().host);
+    }
   }
-  if (!text.empty()) finding("stream", text, site, earlier);
-}
 
-// The host reads or writes [begin, end) of pinned memory.
-inline void host_access(History& h, uintptr_t begin, uintptr_t end, bool write, const char* op) {
-  auto& t = Timelines::get();
-  std::string text;
+ private:
+  static Timeline& present(const Stream& stream) {
+    auto& line = Timelines::get().of(stream);
+    merge(line.clock, Timelines::get().host);
+    return line;
+  }
+  static void check(const Touch& t, const Stream& stream, const char* op, int site) {
+    std::vector<std::string> facts;
+    int earlier = -1;
+    {
+      std::lock_guard<std::recursive_mutex> lock(Timelines::get().mutex);
+      t.history->refresh();
+      auto& line = present(stream);
+      if (auto* a = t.history->unordered(line.clock, t.region, t.write)) {
+        facts = race(op, t.write, Timelines::get().name(line.index), *a);
+        earlier = a->site;
+      }
+    }
+    if (!facts.empty()) finding("streams", std::move(facts), site, earlier);
+  }
+};
+
+// What a captured graph touches. Within the capture its streams are compared with one another; to the program all of
+// it happens when the graph is replayed, on the stream of the replay.
+class Recording {
+ public:
+  void add(Touches& touches, const Stream& stream, const char* op) {
+    Touches inside;
+    for (auto& t : touches.all) {
+      auto& own = own_[t.history.get()];
+      if (!own) own = std::make_shared<History>();
+      inside.all.push_back({own, t.region, t.write});
+      auto key = std::make_tuple(t.history.get(), t.region.begin, t.region.end, t.region.run, t.write);
+      if (seen_.insert(key).second) all_.all.push_back(t);
+    }
+    inside.on(stream, op);
+  }
+  void captured() {
+    own_.clear();
+    seen_.clear();
+  }
+  void replay(const Stream& stream) { all_.on(stream, "a graph's replay"); }
+
+ private:
+  Touches all_;
+  std::map<History*, HistoryPtr> own_;
+  std::set<std::tuple<History*, uintptr_t, uintptr_t, size_t, bool>> seen_;
+};
+
+// The host reads or writes pinned memory.
+inline void host_access(History& h, const Region& region, bool write, const char* op) {
+  std::vector<std::string> facts;
   int earlier = -1;
   {
+    auto& t = Timelines::get();
     std::lock_guard<std::recursive_mutex> lock(t.mutex);
-    if (auto* a = unordered(h, t.host, begin, end, write)) {
-      text = race_text(write, std::string("the host (") + op + ")", *a, "a pinned tensor");
+    h.refresh();
+    if (auto* a = h.unordered(t.host, region, write)) {
+      facts = race(op, write, "the host", *a);
       earlier = a->site;
     }
   }
-  if (!text.empty()) finding("stream", text, Strict::get().site(), earlier);
+  if (!facts.empty()) finding("streams", std::move(facts), user_site(), earlier);
 }
 
-// The allocator gives memory back to the stream that it was allocated on.
-inline void freed(const History& h, DeviceIndex device, StreamId owner) {
-  auto& t = Timelines::get();
-  auto& s = Strict::get();
-  std::lock_guard<std::recursive_mutex> lock(t.mutex);
-  auto& line = t.of(device, owner);
-  VectorClock clock = line.clock;
-  merge(clock, t.host);
-  for (auto& a : h.accesses) {
-    bool recorded = std::find(h.recorded.begin(), h.recorded.end(), a.line) != h.recorded.end();
-    if (a.line == line.index || recorded || knows(clock, a.line, a.stamp)) continue;
-    std::lock_guard<std::mutex> guard(s.mutex);
-    s.pending.emplace_back("the memory of a tensor of " + t.name(line.index) + " was freed while " + t.name(a.line) +
-                               " may still use it; call record_stream or wait for that stream first",
-                           a.site);
-    return;
+// Memory that went back to its stream while others may still use it. The caching allocator of a card may give it out
+// again at once to a tensor of that stream: such a tensor then begins with those accesses.
+class Graves {
+ public:
+  static Graves& get() {
+    static auto* g = new Graves;
+    return *g;
   }
-}
+  void bury(History& h, size_t size, DeviceIndex device, StreamId owner) {
+    auto& t = Timelines::get();
+    std::lock_guard<std::recursive_mutex> lock(t.mutex);
+    h.refresh();
+    auto& line = t.of(device, owner);
+    h.drop([&](const Access& a) {
+      bool recorded = std::find(h.recorded.begin(), h.recorded.end(), a.line) != h.recorded.end();
+      return recorded || known(a, line);
+    });
+    if (h.accesses.empty()) return;
+    all_.push_back({line.index, rounded(size), g_checks.epoch, std::move(h.accesses)});
+    count_ = all_.size();
+  }
+  HistoryPtr inherit(const void* p, size_t size, DeviceIndex device, StreamId owner) {
+    if (!count_) return {};
+    auto& t = Timelines::get();
+    std::lock_guard<std::recursive_mutex> lock(t.mutex);
+    auto& line = t.of(device, owner);
+    auto over = [&](Grave& g) {
+      auto still = std::remove_if(g.accesses.begin(), g.accesses.end(), [&](const Access& a) { return g.line == line.index && known(a, line); });
+      g.accesses.erase(still, g.accesses.end());
+      return g.epoch != g_checks.epoch || g.accesses.empty();
+    };
+    all_.erase(std::remove_if(all_.begin(), all_.end(), over), all_.end());
+    auto best = all_.end();
+    for (auto g = all_.begin(); g != all_.end(); ++g)
+      if (g->line == line.index && fits(g->size, rounded(size)) && (best == all_.end() || g->size < best->size)) best = g;
+    HistoryPtr h;
+    if (best != all_.end()) {
+      h = std::make_shared<History>();
+      h->epoch = best->epoch;
+      for (auto& a : best->accesses) h->accesses.push_back({whole(p, size), a.line, a.stamp, a.site, a.op, true, true});
+      all_.erase(best);
+    }
+    count_ = all_.size();
+    return h;
+  }
 
-inline void report_pending() {
-  auto& s = Strict::get();
-  std::vector<std::pair<std::string, int>> found;
-  {
-    std::lock_guard<std::mutex> guard(s.mutex);
-    found.swap(s.pending);
+ private:
+  struct Grave {
+    size_t line, size;
+    uint64_t epoch;
+    std::vector<Access> accesses;
+  };
+  std::vector<Grave> all_;
+  std::atomic<size_t> count_{0};
+  static bool known(const Access& a, const Timeline& line) {
+    return a.line == line.index || knows(line.clock, a.line, a.stamp) || knows(Timelines::get().host, a.line, a.stamp);
   }
-  for (auto& [text, site] : found) finding("stream", text, s.site ? s.site() : -1, site);
-}
+  // torch's caching allocators round to 512 bytes and keep memory above and below 1 MiB apart.
+  static size_t rounded(size_t n) { return (n + 511) / 512 * 512; }
+  static bool fits(size_t has, size_t wants) { return wants <= has && (has <= 1 << 20) == (wants <= 1 << 20); }
+};
+
+// CPU operations of this thread show themselves (host.h).
+inline void watch_this_thread() { c10::impl::tls_set_dispatch_key_included(kHostWatch, true); }
+// Not those inside of an operation of the device.
+struct Unwatched {
+  std::optional<c10::impl::ExcludeDispatchKeyGuard> guard;
+  Unwatched() {
+    if (g_track_streams) guard.emplace(kHostWatch);
+  }
+};
 }  // namespace musa_sim

@@ -39,7 +39,11 @@ struct EventState {
   VectorClock clock;
 };
 
-// One lock for all of it: it is taken by streams, events and strict mode, never by an ordinary operation.
+// Strict mode compares accesses of streams: a host that waits must then be known to have waited.
+inline std::atomic<bool> g_track_streams{false};
+
+// One lock for all of it: it is taken by streams, events and strict mode, never by an ordinary operation. All host
+// threads share one clock: what one has waited for is taken as known to the others, since how they talk is not seen.
 class Timelines {
  public:
   static Timelines& get() {
@@ -77,12 +81,17 @@ class Timelines {
     merge(line.clock, e.clock);
   }
   bool query(const EventState& e) {
-    if (e.when > now()) return false;
     std::lock_guard<std::recursive_mutex> lock(mutex);
+    if (e.when > now()) return false;
     merge(host, e.clock);
     return true;
   }
-  void synchronize(const EventState& e) {
+  void synchronize(const EventState& event) {
+    EventState e;
+    {
+      std::lock_guard<std::recursive_mutex> lock(mutex);
+      e = event;  // another thread may record it anew meanwhile
+    }
     sleep_until(e.when);
     std::lock_guard<std::recursive_mutex> lock(mutex);
     merge(host, e.clock);
@@ -116,6 +125,23 @@ class Timelines {
     }
     sleep_until(until);
   }
+  // What comes after on each of the two streams waits for what the other was given so far.
+  void meet(const Stream& a, const Stream& b) {
+    std::lock_guard<std::recursive_mutex> lock(mutex);
+    auto &x = of(a), &y = of(b);
+    x.busy_until = y.busy_until = std::max(x.busy_until, y.busy_until);
+    merge(x.clock, y.clock);
+    merge(y.clock, x.clock);
+  }
+  // The host sleeps until the stream is idle, and learns nothing by it.
+  void sleep_through(const Stream& s) {
+    Nanos until;
+    {
+      std::lock_guard<std::recursive_mutex> lock(mutex);
+      until = of(s).busy_until;
+    }
+    sleep_until(until);
+  }
   std::string name(size_t index) {
     for (auto& [key, line] : lines_)
       if (line->index == index)
@@ -139,6 +165,6 @@ inline Stream current_stream(DeviceIndex d) { return Stream(Stream::UNSAFE, musa
 inline void host_waits(DeviceIndex d) {
   ++g_host_syncs;
   auto& t = Timelines::get();
-  if (t.latest > now()) t.synchronize(current_stream(d));
+  if (g_track_streams || t.latest > now()) t.synchronize(current_stream(d));
 }
 }  // namespace musa_sim
