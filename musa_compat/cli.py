@@ -11,6 +11,7 @@ import musa_compat
 from musa_compat.commands.doctor import doctor
 from musa_compat.commands.explain import explain
 from musa_compat.commands.run import run
+from musa_compat.commands.sim import sim
 from musa_compat.paths import MissingFilesError, cmake_dir, include_dir
 
 
@@ -23,6 +24,7 @@ def main() -> None:
 main.add_command(doctor)
 main.add_command(explain)
 main.add_command(run)
+main.add_command(sim)
 
 
 @main.command()

@@ -67,6 +67,7 @@ def _gru_backward(gh: Any, workspace: Any, has_bias: bool) -> Any:
 
 
 def _mm(a: Any, b: Any, out_dtype: Any) -> Any:
+    torch.ops.musa_sim.strict_uses("aten::mm.dtype" if a.dim() == 2 else "aten::bmm.dtype", a)
     low = a.dtype in (torch.float16, torch.bfloat16)
     if not (out_dtype == a.dtype or (out_dtype == torch.float32 and low)):
         raise RuntimeError("out_dtype must be the same as input dtype or fp32 for fp16/bf16 inputs")

@@ -2,6 +2,8 @@
 
 streams    a tensor used on two streams, or by the host, with nothing that orders the two
 syncs      the host waits for the device where the program does not say so
+    operators  an operator that torch_musa does not have
+    cuda       a CUDA call that reached no MUSA counterpart
 """
 
 from __future__ import annotations
@@ -13,14 +15,15 @@ from typing import Any, Literal
 
 import torch
 
+from musa_compat.sim.checks import cuda, host, operators, places, texts
 from musa_compat.sim.checks import findings as _findings
-from musa_compat.sim.checks import host, places, texts
+from musa_compat.sim.checks.cuda import cuda_call
 from musa_compat.sim.checks.findings import Finding, Mode, StrictError, StrictWarning, findings
 from musa_compat.sim.native import native
 
-__all__ = ["CHECKS", "VARIABLE", "Finding", "StrictError", "StrictWarning", "allow", "findings", "strict"]
+__all__ = ["CHECKS", "VARIABLE", "Finding", "StrictError", "StrictWarning", "allow", "cuda_call", "findings", "strict"]
 
-CHECKS = ("streams", "syncs")
+CHECKS = ("streams", "syncs", "operators", "cuda")
 VARIABLE = "MUSA_COMPAT_SIM_STRICT"
 
 
@@ -89,12 +92,19 @@ def _strict_report(check: str, facts: list[str], site: int, earlier: int) -> Non
     _findings.report(texts.finding(check, facts, places.at(site), places.at(earlier)))
 
 
+def _strict_lacks(name: str, in_place: bool, dtypes: list[str]) -> str:
+    return operators.lacks(name, in_place, dtypes)
+
+
 def _switch(mode: Mode | None) -> None:
     _findings.mode = mode
     checks = frozenset() if mode is None else mode.checks
-    native().library.musa_sim_strict("streams" in checks, "syncs" in checks, 0, ctypes.cast(_here, ctypes.c_void_p))
+    flags = [name in checks for name in ("streams", "syncs", "operators")]
+    native().library.musa_sim_strict(*flags, ctypes.cast(_here, ctypes.c_void_p))
     host.watch("streams" in checks)
+    cuda.watch("cuda" in checks)
 
 
 _library: Any = torch.library.Library("musa_sim", "IMPL")
+_library.impl("strict_lacks", _strict_lacks, "CompositeExplicitAutograd")
 _library.impl("strict_report", _strict_report, "CompositeExplicitAutograd")

@@ -71,8 +71,8 @@ def is_inner(file: str) -> bool:
     known = _inner.get(file)
     if known is None:
         outside = "/site-packages/" in file or "/dist-packages/" in file
-        of_python = file.startswith("<") or (file.startswith(_LIBRARY) and not outside)
-        known = _inner[file] = file.startswith((_OURS, _TORCH)) or of_python
+        of_python = file.startswith(_LIBRARY) and not outside
+        known = _inner[file] = of_python or file.startswith((_OURS, _TORCH, "<frozen ", "<eval_with_key>"))
     return known
 
 

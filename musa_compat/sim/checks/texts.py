@@ -60,4 +60,10 @@ def _sync(facts: Sequence[str], place: Place, earlier: Place) -> Finding:
     return Finding("syncs", message, f"{advice}, or mark it with musa_compat.sim.allow('syncs')", place, operator=what)
 
 
-_MAKERS = {"streams": _stream, "syncs": _sync}
+def _operator(facts: Sequence[str], place: Place, earlier: Place) -> Finding:
+    name, dtypes, why = facts
+    message = f"{name} with {dtypes}: on a card it {why}" if dtypes else f"{name}: on a card it {why}"
+    return Finding("operators", message, "use another operator or dtype, or the CPU", place, operator=name)
+
+
+_MAKERS = {"streams": _stream, "syncs": _sync, "operators": _operator}

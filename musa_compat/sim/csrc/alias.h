@@ -145,6 +145,22 @@ inline void strict_results(const OperatorHandle& op, const Stack& stack, size_t 
   if (on >= 0) touch_all(touches, current_stream(on), op.schema().name().c_str());
 }
 
+// Whether the operation is one that a card lacks.
+inline void strict_lacking(const OperatorHandle& op, const OpInfo& info, const Stack& stack) {
+  uint64_t read = 0, written = 0;
+  bool in_place = false;
+  SmallVector<const TensorImpl*, 8> reads;
+  size_t base = stack.size() - op.schema().arguments().size();
+  for (size_t i = base; i < stack.size(); ++i)
+    each_tensor(stack[i], [&](const at::Tensor& t) {
+      if (!is_musa(t)) return;
+      (info.writes[i - base] ? written : read) |= uint64_t(1) << (int)t.scalar_type();
+      if (!info.writes[i - base]) reads.push_back(t.unsafeGetTensorImpl());
+      else in_place |= std::find(reads.begin(), reads.end(), t.unsafeGetTensorImpl()) != reads.end();
+    });
+  lacking(toString(op.operator_name()), in_place, read ? read : written);
+}
+
 class Aliaser {
  public:
   Aliaser(const char* op, bool same_device) : op_(op), same_device_(same_device) {}
@@ -292,6 +308,7 @@ template <class Call> void run_aliased(const OperatorHandle& op, const OpInfo& i
 inline void fallback(const OperatorHandle& op, DispatchKeySet, Stack* stack) {
   auto& info = info_of(op);
   auto cpu = DispatchKeySet(DispatchKey::CPU);
+  if (g_checks.operators) strict_lacking(op, info, *stack);
   // A view kernel only reads and makes metadata, so the CPU's serves the device tensor itself.
   if (info.view) return op.redispatchBoxed(cpu, stack);
   run_aliased(op, info, stack, [&](Stack* s) { op.redispatchBoxed(cpu, s); });

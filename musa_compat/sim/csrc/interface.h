@@ -18,6 +18,11 @@ inline at::Tensor from_cpu(const at::Tensor& t, int64_t d) {
   return relabel(t, device_storage(t.storage().unsafeGetStorageImpl(), check_index((DeviceIndex)d)), DispatchKey::PrivateUse1);
 }
 
+// For an operation that Python serves.
+inline void strict_uses(std::string name, const at::Tensor& x) {
+  if (g_checks.operators && is_musa(x)) lacking(name, false, uint64_t(1) << (int)x.scalar_type());
+}
+
 // The c10d kernels of PrivateUse1 exist: wrap them, so that a gloo process group sees CPU tensors.
 inline std::unordered_map<const FunctionSchema*, SafeKernelFunction>& wrapped() {
   static auto* table = new std::unordered_map<const FunctionSchema*, SafeKernelFunction>;
@@ -90,6 +95,7 @@ MUSA_SIM_API void musa_sim_strict(int streams, int syncs, int operators, musa_si
   g_checks.site = site;
   g_checks.syncs = syncs;
   g_checks.operators = operators;
+  forget_lacks();
   if (streams && !g_track_streams) ++g_checks.epoch;
   g_track_streams = streams;
   g_strict = streams || syncs || operators;
@@ -103,6 +109,8 @@ TORCH_LIBRARY(musa_sim, m) {
   m.def("from_cpu(Tensor x, int device) -> Tensor", any(TORCH_FN(from_cpu)));
   m.def("wrap_collective(str name) -> ()", any(TORCH_FN(wrap_collective)));
   m.def("host_reads(Tensor x, str op) -> ()", any(TORCH_FN(host_reads)));
+  m.def("strict_lacks(str name, bool in_place, str[] dtypes) -> str");
+  m.def("strict_uses(str name, Tensor x) -> ()", any(TORCH_FN(strict_uses)));
   m.def("strict_report(str check, str[] facts, int site, int earlier) -> ()");
   m.def("default_generator(int device) -> Generator", any(torch::CppFunction::makeFromBoxedFunction<&get_default_generator>()));
   m.def("graph_new() -> int", any(TORCH_FN(graph_new)));

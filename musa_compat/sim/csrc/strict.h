@@ -41,6 +41,52 @@ inline void hidden_sync(const std::string& what) {
   if (g_checks.syncs) finding("syncs", {what}, user_site(), -1);
 }
 
+// Python's answers to "does a card lack this?", by name and dtypes.
+class Lacks {
+ public:
+  static Lacks& get() {
+    static auto* l = new Lacks;
+    return *l;
+  }
+  std::string why(const std::string& name, bool in_place, uint64_t dtypes) {
+    auto key = std::make_tuple(name, in_place, dtypes);
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      auto it = known_.find(key);
+      if (it != known_.end()) return it->second;
+    }
+    static auto op = Dispatcher::singleton().findSchemaOrThrow("musa_sim::strict_lacks", "");
+    Stack stack{name, in_place, names(dtypes)};
+    op.redispatchBoxed(DispatchKeySet(DispatchKey::CPU), &stack);
+    auto answer = torch::jit::pop(stack).toStringRef();
+    std::lock_guard<std::mutex> lock(mutex_);
+    known_[key] = answer;
+    return answer;
+  }
+  static c10::List<std::string> names(uint64_t dtypes) {
+    c10::List<std::string> out;
+    for (int i = 0; i < (int)ScalarType::NumOptions; ++i)
+      if (dtypes >> i & 1) out.push_back(std::string(c10::getDtypeNames((ScalarType)i).first));
+    return out;
+  }
+  void forget() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    known_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::tuple<std::string, bool, uint64_t>, std::string> known_;
+};
+inline void forget_lacks() { Lacks::get().forget(); }
+inline void lacking(const std::string& name, bool in_place, uint64_t dtypes) {
+  auto why = Lacks::get().why(name, in_place, dtypes);
+  if (why.empty()) return;
+  std::string all;
+  for (std::string one : Lacks::names(dtypes)) all += (all.empty() ? "" : ", ") + one;
+  finding("operators", {name, all, why}, user_site(), -1);
+}
+
 struct Access {
   Region region;
   size_t line;
